@@ -167,7 +167,7 @@ def main():
     left = [each for each in named if each[0] not in results][:wanted]
     if left:
         print(f"{len(left)} of {len(named)} mutants to go", flush=True)
-        run(["cmake", "--preset", "release"], check=True)
+        run(["cmake", "--preset", "release", "-DBERTH_BATCH=0"], check=True)  # one file changes each time
         for room in sorted({room_of(path) for _, path, _, _ in left}):
             if (unbroken := fate(room)) != "SURVIVED":
                 sys.exit(f"the unbroken tree: {unbroken}")

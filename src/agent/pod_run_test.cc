@@ -8,8 +8,7 @@
 #include "agent/simulated_nodes.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::pod_run_test {
 
 Value pod(const std::string& annotations, const std::string& spec) {
   const auto value = parse_json(R"({"metadata":{"name":"p","namespace":"d","uid":"u","annotations":)" + annotations +
@@ -255,5 +254,4 @@ TEST(SimulatedFleet, IsReadFromNodeObjects) {
   EXPECT_NE(both.error().to_string().find("a node's GPUs are all cut, or none is"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::pod_run_test

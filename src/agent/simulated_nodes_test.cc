@@ -14,8 +14,7 @@
 #include "local_api/test_server.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::simulated_nodes_test {
 
 class SimulatedNodesTest : public ::testing::Test {
  protected:
@@ -159,5 +158,4 @@ TEST_F(SimulatedNodesTest, ScrubNothingWhereTheyAreNotToldTo) {
   EXPECT_EQ(scrubbed(), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::simulated_nodes_test

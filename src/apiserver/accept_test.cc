@@ -8,8 +8,7 @@
 
 #include "apiserver/health.h"
 
-namespace berth {
-namespace {
+namespace berth::accept_test {
 
 TEST(Accept, TheBestComesFirst) {
   const std::pair<const char*, const char*> cases[] = {
@@ -73,5 +72,4 @@ TEST(Health, SaysWhichCheckFailed) {
   for (const char* const path : {"/readyz/", "/readyz/etcd", "/healthy", "/", ""}) EXPECT_FALSE(is_health_path(path));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::accept_test

@@ -6,8 +6,7 @@
 
 #include "apiserver/admission_world.h"
 
-namespace berth {
-namespace {
+namespace berth::admit_test {
 
 std::string pod(const std::string& name, const std::string& metadata = "", const std::string& spec = "",
                 const std::string& resources = "{}") {
@@ -706,5 +705,4 @@ TEST(AdmitEviction, CountsWhatTheOwnerWantsNotWhatIsLeft) {
   EXPECT_EQ(refused->causes.at(0).message, "The disruption budget d needs 2 healthy pods and has 2 currently");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::admit_test

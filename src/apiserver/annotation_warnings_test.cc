@@ -7,8 +7,7 @@
 
 #include "apiserver/admission_world.h"
 
-namespace berth {
-namespace {
+namespace berth::annotation_warnings_test {
 
 using Texts = std::vector<std::string>;
 
@@ -43,5 +42,4 @@ TEST(AnnotationWarnings, AreOfWhatLooksLikeBerthsAndIsNot) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::annotation_warnings_test

@@ -8,8 +8,7 @@
 
 #include "apiserver/admission_world.h"
 
-namespace berth {
-namespace {
+namespace berth::authentication_test {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -160,5 +159,4 @@ TEST(Authenticator, ImpersonatesPartByPart) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::authentication_test

@@ -16,8 +16,7 @@
 #include "base/rng.h"
 #include "store/faulty_disk.h"
 
-namespace berth {
-namespace {
+namespace berth::authorization_test {
 
 struct World {
   FaultyDisk disk;
@@ -457,5 +456,4 @@ TEST(AuthorizerProperty, AgreesWithAnOracleOverFiveThousandCells) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::authorization_test

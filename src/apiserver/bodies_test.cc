@@ -8,8 +8,7 @@
 
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::bodies_test {
 
 std::string field(int number, std::string_view bytes) {
   std::string out;
@@ -97,5 +96,4 @@ TEST(DecodeBody, NotesKeysGivenTwice) {
   EXPECT_EQ(decoded->value["metadata"]["name"].text(), "b");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::bodies_test

@@ -329,13 +329,13 @@ void fill_role(AdmissionRequest& request) {
 }
 
 void fill_binding(AdmissionRequest& request) {
-  constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+  constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
   Value& binding = *request.object;
-  if (binding["roleRef"].is_map()) set_if_empty(binding.at("roleRef"), "apiGroup", kGroup);
+  if (binding["roleRef"].is_map()) set_if_empty(binding.at("roleRef"), "apiGroup", kRbac);
   if (!binding["subjects"].is_list()) return;
   for (Value& subject : binding.at("subjects").edit_items()) {
     const std::string_view kind = subject["kind"].text();
-    if (kind == "User" || kind == "Group") set_if_empty(subject, "apiGroup", kGroup);
+    if (kind == "User" || kind == "Group") set_if_empty(subject, "apiGroup", kRbac);
   }
 }
 

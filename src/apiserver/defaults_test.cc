@@ -6,8 +6,7 @@
 #include "apiserver/admission_world.h"
 #include "apiserver/pod_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::defaults_test {
 
 struct Filled {
   Value object;
@@ -250,5 +249,4 @@ TEST(PodFacts, AmountsAreThoseOfTheWorstMoment) {
   EXPECT_EQ(times(*Quantity::parse("1Gi"), 100'000).to_string(), "100000Gi");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::defaults_test

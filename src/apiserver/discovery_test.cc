@@ -10,8 +10,7 @@
 
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::discovery_test {
 
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
@@ -157,5 +156,4 @@ TEST(Discovery, LeavesOtherPathsToOthers) {
   EXPECT_EQ(body_of(get("/version"))["minor"].text(), "33");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::discovery_test

@@ -10,13 +10,13 @@ namespace berth {
 
 namespace {
 
-constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
 bool may(const AdmissionRequest& request, const Authorizer& authorizer, std::string verb, std::string resource,
          std::string_view name_space, std::string_view name) {
   AccessQuestion question;
   question.verb = std::move(verb);
-  question.group = kGroup;
+  question.group = kRbacGroup;
   question.resource = std::move(resource);
   question.name_space = name_space;
   question.name = name;
@@ -52,7 +52,7 @@ Refusal check_bound_role(const AdmissionRequest& request, const Transaction& tra
   const std::string resource = everywhere ? "clusterroles" : "roles";
   if (may(request, authorizer, "bind", resource, name_space, ref["name"].text())) return {};
   const std::string key =
-      object_key(resource + "." + std::string(kGroup), everywhere ? "" : name_space, ref["name"].text());
+      object_key(resource + "." + std::string(kRbacGroup), everywhere ? "" : name_space, ref["name"].text());
   const Value role = find_object(transaction, key);
   const std::vector<std::string> beyond = authorizer.rules_beyond(request.user, name_space, role["rules"]);
   if (!role.is_null() && beyond.empty()) return {};
@@ -75,7 +75,7 @@ Refusal check_bound_role(const AdmissionRequest& request, const Transaction& tra
 }  // namespace
 
 Refusal check_escalation(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
-  if (request.kind->group != kGroup) return {};
+  if (request.kind->group != kRbacGroup) return {};
   if (request.kind->plural.ends_with("bindings")) return check_bound_role(request, transaction, authorizer);
   return check_role_rules(request, authorizer);
 }

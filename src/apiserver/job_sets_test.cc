@@ -6,8 +6,7 @@
 
 #include "apiserver/admission_world.h"
 
-namespace berth {
-namespace {
+namespace berth::job_sets_test {
 
 constexpr const char* kKey = "jobsets.jobset.x-k8s.io/default/train";
 
@@ -269,5 +268,4 @@ TEST(JobSets, QuotasCountTheGangSortBySort) {
   EXPECT_EQ(used(), "3") << "it has been whole";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::job_sets_test

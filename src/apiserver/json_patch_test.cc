@@ -8,8 +8,7 @@
 #include "apiserver/patches.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::json_patch_test {
 
 struct Case {
   const char* what;
@@ -176,5 +175,4 @@ TEST(MergePatch, DoesNotGrowObjectsBeyondWhatARequestMayCarry) {
   EXPECT_TRUE(apply_merge_patch(huge, json(R"({"a":null})"))) << "what is too large may shrink";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::json_patch_test

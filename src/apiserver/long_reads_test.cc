@@ -8,8 +8,7 @@
 
 #include "apiserver/metrics.h"
 
-namespace berth {
-namespace {
+namespace berth::long_reads_test {
 
 TEST(LongReads, UsersTakeTurns) {
   std::promise<void> begun, go, over;  // they outlive the thread that waits
@@ -69,5 +68,4 @@ TEST(Metrics, CommitsAreCountedUpToEachBound) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::long_reads_test

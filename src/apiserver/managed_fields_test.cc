@@ -12,8 +12,7 @@
 #include "base/property_seeds.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::managed_fields_test {
 
 const KindInfo& pod_kind() { return *find_served("", "v1", "pods"); }
 
@@ -366,5 +365,4 @@ TEST(ManagedFieldsProperty, OwnersOwnWhatIsThereAndApplyingTwiceIsApplyingOnce) 
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::managed_fields_test

@@ -18,7 +18,7 @@ bool is_counted(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource.find('/') != std::string_view::npos;
 }
 
-const Quantity* amount_in(const Amounts& amounts, const std::string& resource) {
+const Quantity* quantity_in(const Amounts& amounts, const std::string& resource) {
   const auto found = amounts.find(resource);
   return found == amounts.end() || found->second.is_zero() ? nullptr : &found->second;
 }
@@ -27,7 +27,7 @@ const Quantity* amount_in(const Amounts& amounts, const std::string& resource) {
 const Quantity* most_of(const std::set<Amounts>& nodes, const std::string& resource) {
   const Quantity* most = nullptr;
   for (const Amounts& node : nodes) {
-    const Quantity* const has = amount_in(node, resource);
+    const Quantity* const has = quantity_in(node, resource);
     if (has != nullptr && (most == nullptr || *has > *most)) most = has;
   }
   return most;
@@ -39,7 +39,7 @@ std::string no_node_has(const Quantity* most) {
 
 bool has_all(const Amounts& node, const Amounts& asked) {
   return std::ranges::all_of(asked, [&](const auto& each) {
-    const Quantity* const has = amount_in(node, each.first);
+    const Quantity* const has = quantity_in(node, each.first);
     return !is_counted(each.first) || each.second.is_zero() || (has != nullptr && *has >= each.second);
   });
 }
@@ -81,7 +81,7 @@ std::vector<std::string> beyond_all_nodes(const Value& pod, const std::set<Amoun
   }
   for (const auto& [resource, limit] : limits) {
     const Quantity* const most = most_of(nodes, resource);
-    const Quantity* const request = amount_in(requests, resource);
+    const Quantity* const request = quantity_in(requests, resource);
     const bool asked = request != nullptr && *request == limit;
     if (asked || !is_counted(resource) || most == nullptr || limit <= *most) continue;
     beyond.push_back("a pod has a limit of " + limit.to_string() + " of " + resource + ", and " + no_node_has(most) +

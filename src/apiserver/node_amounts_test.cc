@@ -8,8 +8,7 @@
 
 #include "apiserver/admission_world.h"
 
-namespace berth {
-namespace {
+namespace berth::node_amounts_test {
 
 using Texts = std::vector<std::string>;
 
@@ -81,5 +80,4 @@ TEST(NodeAmounts, SayWhatNoNodeHas) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_amounts_test

@@ -7,8 +7,7 @@
 
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::object_meta_test {
 
 Value object(const char* json) { return *parse_json(json); }
 const KindInfo& kind(const char* plural) { return *find_served("", "v1", plural); }
@@ -108,5 +107,4 @@ TEST(ObjectMeta, SameContentLooksPastTheRevision) {
   EXPECT_FALSE(same_content(a, object(R"({"spec":{"b":2},"metadata":{"name":"p"}})")));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::object_meta_test

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kBytesMax = std::int64_t{16} << 20;
 // What a followed log may grow by between two looks before the rest waits for the next.
 constexpr std::int64_t kStepBytesMax = std::int64_t{1} << 20;
-constexpr std::chrono::milliseconds kLookEvery{100};
+constexpr std::chrono::milliseconds kLogLookEvery{100};
 
 std::expected<std::optional<std::int64_t>, ApiError> amount(const HttpRequest& request, const char* parameter,
                                                             std::int64_t least) {
@@ -288,7 +288,7 @@ void PodLogs::run() {
       if (followed.empty()) {
         wake_.wait(lock, called);
       } else {
-        wake_.wait_for(lock, kLookEvery, called);
+        wake_.wait_for(lock, kLogLookEvery, called);
       }
       if (closing_) break;
       std::ranges::move(arrived_, std::back_inserter(followed));

@@ -67,7 +67,7 @@ Amounts growth(const Amounts& before, const Amounts& after) {
   return grown;
 }
 
-struct Quota {
+struct NamespaceQuota {
   std::string key;
   Value object;
 
@@ -75,8 +75,8 @@ struct Quota {
   const Value& hard() const { return object["spec"]["hard"]; }
 };
 
-std::vector<Quota> quotas_of(const Transaction& transaction, std::string_view name_space) {
-  std::vector<Quota> quotas;
+std::vector<NamespaceQuota> quotas_of(const Transaction& transaction, std::string_view name_space) {
+  std::vector<NamespaceQuota> quotas;
   transaction.for_each(object_key(kQuotas, name_space, ""),
                        [&](const RecordPtr& record) { quotas.push_back({record->key, object_of(record)}); });
   return quotas;
@@ -93,7 +93,7 @@ Value status_of(const Value& hard, const Amounts& usage) {
 }
 
 // The sums that the quota's status says.
-Amounts used_in(const Quota& quota) {
+Amounts used_in(const NamespaceQuota& quota) {
   Amounts used;
   for (const Value::Member& member : quota.object["status"]["used"].members()) {
     if (const std::optional<Quantity> amount = quantity_of(member.value)) used.insert_or_assign(member.key, *amount);
@@ -102,7 +102,7 @@ Amounts used_in(const Quota& quota) {
 }
 
 // Puts the quota with that much more (or less) used.
-void add_to_quota(Transaction& transaction, Quota quota, const Amounts& grown) {
+void add_to_quota(Transaction& transaction, NamespaceQuota quota, const Amounts& grown) {
   const bool concerned =
       std::ranges::any_of(quota.hard().members(), [&](const auto& each) { return grown.contains(each.key); });
   if (!concerned) return;
@@ -164,7 +164,7 @@ std::string shown_name_of(const std::string& group) { return group.substr(0, gro
 // ---- checking -------------------------------------------------------------------------------------------------------
 
 // A quota on cpu or memory can only be kept if every container says how much it takes.
-Refusal check_says_amounts(const AdmissionRequest& request, const Quota& quota) {
+Refusal check_says_amounts(const AdmissionRequest& request, const NamespaceQuota& quota) {
   const Value& pod = *request.object;
   std::string missing;
   for (const std::string_view name :
@@ -199,7 +199,7 @@ struct Excess {
   }
 };
 
-Refusal check_within(const AdmissionRequest& request, const Quota& quota, const Amounts& grown,
+Refusal check_within(const AdmissionRequest& request, const NamespaceQuota& quota, const Amounts& grown,
                      const std::optional<GangChange>& gang) {
   const Amounts used = used_in(quota);
   Excess excess;
@@ -290,7 +290,7 @@ Refusal charge_object(AdmissionRequest& request, Transaction& transaction) {
   if (!may_change_usage(request)) return {};
   const KindInfo& kind = *request.kind;
   const std::string_view name_space = (*request.object)["metadata"]["namespace"].text();
-  const std::vector<Quota> quotas = quotas_of(transaction, name_space);
+  const std::vector<NamespaceQuota> quotas = quotas_of(transaction, name_space);
   if (quotas.empty()) return {};
   const Value before = request.before == nullptr ? Value() : *request.before;
   const bool new_pod = is_pod_kind(kind) && before.is_null();
@@ -299,13 +299,13 @@ Refusal charge_object(AdmissionRequest& request, Transaction& transaction) {
   if (is_job_kind(kind) && !before.is_null()) gang = gang_change_by_job(transaction, *request.object, false);
   Amounts grown = growth(usage_of(kind, before), usage_of(kind, *request.object));
   add_reserved(grown, gang);
-  for (const Quota& quota : quotas) {
+  for (const NamespaceQuota& quota : quotas) {
     if (new_pod) {
       if (Refusal refusal = check_says_amounts(request, quota)) return refusal;
     }
     if (Refusal refusal = check_within(request, quota, grown, gang)) return refusal;
   }
-  for (const Quota& quota : quotas) add_to_quota(transaction, quota, grown);
+  for (const NamespaceQuota& quota : quotas) add_to_quota(transaction, quota, grown);
   if (gang) write_gang(transaction, name_space, gang->group, gang->after);
   return {};
 }
@@ -322,22 +322,22 @@ Refusal charge_quota(AdmissionRequest& request, Transaction& transaction, const 
 
 void give_back_quota(Transaction& transaction, const KindInfo& kind, const Value& erased) {
   const std::string_view name_space = erased["metadata"]["namespace"].text();
-  const std::vector<Quota> quotas = quotas_of(transaction, name_space);
+  const std::vector<NamespaceQuota> quotas = quotas_of(transaction, name_space);
   if (quotas.empty()) return;
   std::optional<GangChange> gang;
   if (is_pod_kind(kind)) gang = gang_change(transaction, erased, {});
   if (is_job_kind(kind)) gang = gang_change_by_job(transaction, erased, true);
   Amounts grown = growth(usage_of(kind, erased), {});
   add_reserved(grown, gang);
-  for (const Quota& quota : quotas) add_to_quota(transaction, quota, grown);
+  for (const NamespaceQuota& quota : quotas) add_to_quota(transaction, quota, grown);
   if (gang) write_gang(transaction, name_space, gang->group, gang->after);
 }
 
 void settle_quota(Transaction& transaction, std::string_view name_space, Time) {
-  std::vector<Quota> quotas = quotas_of(transaction, name_space);
+  std::vector<NamespaceQuota> quotas = quotas_of(transaction, name_space);
   if (quotas.empty()) return;
   const Count count = count_namespace(transaction, name_space);
-  for (Quota& quota : quotas) {
+  for (NamespaceQuota& quota : quotas) {
     Value status = status_of(quota.hard(), count.usage);
     if (quota.object["status"] == status) continue;
     quota.object.set("status", std::move(status));

@@ -11,8 +11,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::quota_test {
 
 std::string quota(const std::string& name, const std::string& hard) {
   return "{apiVersion: v1, kind: ResourceQuota, metadata: {name: " + name + ", namespace: default}, spec: {hard: {" +
@@ -333,5 +332,4 @@ TEST(QuotaProperty, UsedEqualsWhatIsCountedAnew) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::quota_test

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace berth {
-namespace {
+namespace berth::route_test {
 
 std::string described(const Route& route) {
   if (route.what == Route::What::kOther) return "other";
@@ -85,5 +84,4 @@ TEST(Route, VerbsAreThoseThatRolesGrant) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::route_test

@@ -41,7 +41,7 @@ bool is_directive(std::string_view key) {
   return key == kPatch || key == kRetainKeys || key.starts_with(kSetElementOrder) || key.starts_with(kDeleteFromList);
 }
 
-bool is_scalar(const Value& value) { return !value.is_null() && !value.is_list() && !value.is_map(); }
+bool is_leaf(const Value& value) { return !value.is_null() && !value.is_list() && !value.is_map(); }
 
 Outcome merge_map(const ObjectShape& shape, Value& target, const Value& patch, const std::string& path);
 
@@ -58,7 +58,7 @@ struct ListRule {
   // What tells the item apart, as JSON; empty if nothing does.
   std::string name_of(const Value& item) const {
     const Value& told = key.empty() ? item : item[key];
-    return is_scalar(told) ? to_json(told) : std::string();
+    return is_leaf(told) ? to_json(told) : std::string();
   }
 };
 

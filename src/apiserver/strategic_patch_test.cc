@@ -7,8 +7,7 @@
 #include "apiserver/patches.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::strategic_patch_test {
 
 struct Case {
   const char* what;
@@ -140,5 +139,4 @@ TEST(StrategicPatch, MergesLongListsInReasonableTime) {
   EXPECT_EQ((*patched)["containers"].items().front(), json(R"({"name":"c19999","image":"x"})"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::strategic_patch_test

@@ -9,8 +9,7 @@
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::tables_test {
 
 const KindInfo& kind_of(std::string_view group, std::string_view version, std::string_view plural) {
   const KindInfo* const kind = find_served(group, version, plural);
@@ -310,5 +309,4 @@ TEST(Tables, CarryAsMuchOfTheObjectAsWasAsked) {
   EXPECT_EQ(table_row(kind, object, RowObject::kObject, kNow)["object"], object);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::tables_test

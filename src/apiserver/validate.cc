@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::size_t kCausesMax = 100;
 
-constexpr const char* kQualifiedRule =
+constexpr const char* kQualifiedNameIs =
     "is a name of letters, digits, '-', '_' and '.', at most 63, that begins and ends with a letter or digit, after an "
     "optional DNS name and '/' (example.com/name)";
-constexpr const char* kLabelValueRule =
+constexpr const char* kLabelValueIs =
     "is empty, or at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit";
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
@@ -83,7 +83,7 @@ struct Check {
   void (*check)(const AdmissionRequest&, Causes&);
 };
 
-constexpr Check kChecks[] = {
+constexpr Check kChecksOfKinds[] = {
     {"pods", check_pod},
     {"jobs.batch", check_job},
     {"configmaps", check_config_map},
@@ -171,9 +171,9 @@ void check_immutable(const Value& before, const Value& after, const std::string&
 void check_label_selector(const Value& selector, const std::string& path, Causes& causes) {
   for (const Value::Member& member : selector["matchLabels"].members()) {
     if (!is_qualified_name(member.key))
-      causes.push_back(invalid_value(path + ".matchLabels", member.key, kQualifiedRule));
+      causes.push_back(invalid_value(path + ".matchLabels", member.key, kQualifiedNameIs));
     if (!is_label_value(member.value.text())) {
-      causes.push_back(invalid_value(path + ".matchLabels", member.value, kLabelValueRule));
+      causes.push_back(invalid_value(path + ".matchLabels", member.value, kLabelValueIs));
     }
   }
   if (selector.is_null()) return;
@@ -183,9 +183,9 @@ void check_label_selector(const Value& selector, const std::string& path, Causes
 
 void check_template_metadata(const Value& metadata, const std::string& path, Causes& causes) {
   for (const Value::Member& label : metadata["labels"].members()) {
-    if (!is_qualified_name(label.key)) causes.push_back(invalid_value(path + ".labels", label.key, kQualifiedRule));
+    if (!is_qualified_name(label.key)) causes.push_back(invalid_value(path + ".labels", label.key, kQualifiedNameIs));
     if (!is_label_value(label.value.text())) {
-      causes.push_back(invalid_value(path + ".labels", label.value, kLabelValueRule));
+      causes.push_back(invalid_value(path + ".labels", label.value, kLabelValueIs));
     }
   }
   for (const Value::Member& annotation : metadata["annotations"].members()) {
@@ -193,7 +193,7 @@ void check_template_metadata(const Value& metadata, const std::string& path, Cau
     std::ranges::transform(lower, lower.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     if (!is_qualified_name(lower)) {
-      causes.push_back(invalid_value(path + ".annotations", annotation.key, kQualifiedRule));
+      causes.push_back(invalid_value(path + ".annotations", annotation.key, kQualifiedNameIs));
     }
   }
 }
@@ -205,8 +205,8 @@ std::vector<ErrorCause> validate(const AdmissionRequest& request) {
     return causes;
   if (request.kind->type != nullptr) ValueWalk(causes).object(*request.kind->type, *request.object, "");
   const std::string qualified = request.kind->qualified();
-  const auto check = std::ranges::find(kChecks, qualified, &Check::qualified);
-  if (check != std::end(kChecks)) check->check(request, causes);
+  const auto check = std::ranges::find(kChecksOfKinds, qualified, &Check::qualified);
+  if (check != std::end(kChecksOfKinds)) check->check(request, causes);
   if (find_gang_owner_kind(qualified) != nullptr) check_pod_group(request, causes);
   if (causes.size() > kCausesMax) causes.erase(causes.begin() + kCausesMax, causes.end());
   return causes;

@@ -21,13 +21,13 @@ namespace berth {
 
 namespace {
 
-constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kSetCountMax = std::numeric_limits<std::int32_t>::max();
 // What a controller is asked to keep track of.
 constexpr std::int64_t kJobsMax = 10'000;
 constexpr std::size_t kNameMax = 63;
 constexpr std::string_view kPrivatePrefix = "alpha.jobset.sigs.k8s.io/";
 
-using Names = std::set<std::string_view>;
+using NameSet = std::set<std::string_view>;
 
 // ---- names -----------------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ void check_made_names(const Value& set, const Value& job, const std::string& pat
   }
 }
 
-void check_targets(const Value& targets, const Names& names, const std::string& path, Causes& causes) {
+void check_targets(const Value& targets, const NameSet& names, const std::string& path, Causes& causes) {
   for (std::size_t i = 0; i < targets.items().size(); ++i) {
     const Value& each = targets.items()[i];
     if (names.contains(each.text())) continue;
@@ -111,9 +111,9 @@ void check_template(const Value& job, const std::string& path, Causes& causes) {
   }
 }
 
-void check_depends_on(const Value& replicated_job, const Names& earlier, bool in_order, const std::string& path,
+void check_depends_on(const Value& replicated_job, const NameSet& earlier, bool in_order, const std::string& path,
                       Causes& causes) {
-  Names named;
+  NameSet named;
   const Value& list = replicated_job["dependsOn"];
   if (in_order && !list.is_empty()) {
     causes.push_back(forbidden_value(path, "stands beside spec.startupPolicy InOrder; leave one of the two out"));
@@ -139,8 +139,8 @@ std::int64_t pods_of(const Value& job) {
 }
 
 // Gives the names of the parts.
-Names check_replicated_jobs(const Value& set, Causes& causes) {
-  Names names;
+NameSet check_replicated_jobs(const Value& set, Causes& causes) {
+  NameSet names;
   const Value& list = set["spec"]["replicatedJobs"];
   const bool in_order = set["spec"]["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
   std::int64_t jobs = 0, pods = 0;
@@ -237,7 +237,7 @@ void check_action(const Value& action, const std::string& path, Causes& causes) 
                                    "backoffLimit"));
 }
 
-void check_rule(const Value& rule, const Names& names, const std::string& path, Causes& causes) {
+void check_rule(const Value& rule, const NameSet& names, const std::string& path, Causes& causes) {
   static const std::vector<std::string> kReasons = {"BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes",
                                                     "MaxFailedIndexesExceeded", "PodFailurePolicy"};
   if (!is_rule_name(rule["name"].text())) {
@@ -262,14 +262,14 @@ void check_rule(const Value& rule, const Names& names, const std::string& path, 
   }
 }
 
-void check_failure_policy(const Value& policy, const Names& names, Causes& causes) {
+void check_failure_policy(const Value& policy, const NameSet& names, Causes& causes) {
   const std::string path = "spec.failurePolicy";
-  check_integer(policy["maxRestarts"], 0, kCountMax, path + ".maxRestarts", causes);
+  check_integer(policy["maxRestarts"], 0, kSetCountMax, path + ".maxRestarts", causes);
   if (policy["restartStrategy"].text() == "InPlaceRestart") {
     causes.push_back(forbidden_value(path + ".restartStrategy",
                                      "containers are not restarted in place; write Recreate or BlockingRecreate"));
   }
-  Names named;
+  NameSet named;
   const Value& rules = policy["rules"];
   for (std::size_t i = 0; i < rules.items().size(); ++i) {
     const Value& rule = rules.items()[i];
@@ -279,7 +279,7 @@ void check_failure_policy(const Value& policy, const Names& names, Causes& cause
   }
 }
 
-void check_policies(const Value& spec, const Names& names, Causes& causes) {
+void check_policies(const Value& spec, const NameSet& names, Causes& causes) {
   if (spec["successPolicy"]["operator"].is_empty()) {
     causes.push_back(required_value("spec.successPolicy.operator", "All or Any"));
   }
@@ -295,7 +295,7 @@ void check_rest(const Value& set, Causes& causes) {
   const Value& spec = set["spec"];
   const Value& subdomain = spec["network"]["subdomain"];
   if (!subdomain.is_empty()) check_host_word(subdomain, "spec.network.subdomain", causes);
-  check_integer(spec["ttlSecondsAfterFinished"], 0, kCountMax, "spec.ttlSecondsAfterFinished", causes);
+  check_integer(spec["ttlSecondsAfterFinished"], 0, kSetCountMax, "spec.ttlSecondsAfterFinished", causes);
   const Value& manager = spec["managedBy"];
   const bool is_path = manager.text().find('/') != std::string_view::npos && is_qualified_name(manager.text());
   if (!manager.is_null() && (!is_path || manager.text().size() > kNameMax)) {
@@ -317,7 +317,7 @@ void check_rest(const Value& set, Causes& causes) {
 // ---- changes ---------------------------------------------------------------------------------------------------------
 
 // Its parts without what a queueing system may still decide while nothing of the set runs.
-Value without_directives(Value replicated_jobs) {
+Value without_set_directives(Value replicated_jobs) {
   if (!replicated_jobs.is_list()) return replicated_jobs;
   for (Value& each : replicated_jobs.edit_items()) {
     Value& pods = each.at("template").at("spec").at("template");
@@ -340,7 +340,7 @@ void check_update(const Value& before, const Value& after, Causes& causes) {
   }
   const bool open = before["suspend"].truth() || after["suspend"].truth();
   const auto fixed = [&](const Value& spec) {
-    return open ? without_directives(spec["replicatedJobs"]) : spec["replicatedJobs"];
+    return open ? without_set_directives(spec["replicatedJobs"]) : spec["replicatedJobs"];
   };
   if (fixed(before) == fixed(after)) return;
   causes.push_back(invalid_value("spec.replicatedJobs", "",
@@ -356,7 +356,7 @@ void check_job_set(const AdmissionRequest& request, Causes& causes) {
   const Value& set = *request.object;
   check_annotations(set["metadata"], &set, "metadata", causes);
   check_time_annotations(set["metadata"], "metadata", causes);
-  const Names names = check_replicated_jobs(set, causes);
+  const NameSet names = check_replicated_jobs(set, causes);
   check_policies(set["spec"], names, causes);
   check_coordinator(set, causes);
   check_rest(set, causes);

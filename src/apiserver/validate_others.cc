@@ -91,20 +91,20 @@ void check_frozen(const AdmissionRequest& request, std::initializer_list<std::st
 }
 
 bool is_quota_name(std::string_view name) {
-  static constexpr std::string_view kKnown[] = {"pods",
-                                                "configmaps",
-                                                "secrets",
-                                                "resourcequotas",
-                                                "cpu",
-                                                "requests.cpu",
-                                                "limits.cpu",
-                                                "memory",
-                                                "requests.memory",
-                                                "limits.memory",
-                                                "ephemeral-storage",
-                                                "requests.ephemeral-storage",
-                                                "limits.ephemeral-storage"};
-  if (std::ranges::find(kKnown, name) != std::end(kKnown)) return true;
+  static constexpr std::string_view kKnownResources[] = {"pods",
+                                                         "configmaps",
+                                                         "secrets",
+                                                         "resourcequotas",
+                                                         "cpu",
+                                                         "requests.cpu",
+                                                         "limits.cpu",
+                                                         "memory",
+                                                         "requests.memory",
+                                                         "limits.memory",
+                                                         "ephemeral-storage",
+                                                         "requests.ephemeral-storage",
+                                                         "limits.ephemeral-storage"};
+  if (std::ranges::find(kKnownResources, name) != std::end(kKnownResources)) return true;
   if (name.starts_with("count/")) return is_dns_subdomain(name.substr(6));
   if (!name.starts_with("requests.")) return false;
   const std::string_view resource = name.substr(9);

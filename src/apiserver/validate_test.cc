@@ -5,8 +5,7 @@
 
 #include "apiserver/admission_world.h"
 
-namespace berth {
-namespace {
+namespace berth::validate_test {
 
 // "field: message; field: message"
 std::string wrongs(Value object, const Value* before = nullptr, const std::string& subresource = "") {
@@ -665,5 +664,4 @@ TEST(Validate, AnswersHugeObjectsSoon) {
   EXPECT_NE(found.find("spec.tolerations: Too many"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::validate_test

@@ -7,8 +7,7 @@
 #include "apiserver/admission_world.h"
 #include "manifest/labels.h"
 
-namespace berth {
-namespace {
+namespace berth::volcano_job_test {
 
 constexpr const char* kTemplate = "template: {spec: {containers: [{name: c, image: i}]}}";
 
@@ -231,5 +230,4 @@ TEST(VolcanoJob, ItsPodsWereAllowedWithIt) {
   expect_part(world.create(pod_of("b", "batch/v1")), "takes nothing");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::volcano_job_test

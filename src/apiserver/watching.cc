@@ -37,7 +37,7 @@ std::string event_line(const char* type, std::string_view object) {
   return line;
 }
 
-SharedText shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+SharedText shared_text(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
 std::optional<ApiError> wrong_start(const ListOptions& options, const Store& store) {
   // "At least as new as" cannot be promised for what is not yet.
@@ -52,11 +52,11 @@ std::optional<ApiError> wrong_start(const ListOptions& options, const Store& sto
 EventLines::EventLines() : slots_(kLinesKept) {}
 
 SharedText EventLines::line(const char* type, Revision revision, const RecordPtr& object) {
-  if (object->bytes.size() > kLineBytesKeptMax) return shared(event_line(type, object->bytes));
+  if (object->bytes.size() > kLineBytesKeptMax) return shared_text(event_line(type, object->bytes));
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[static_cast<std::size_t>(revision) % slots_.size()];
   if (slot.revision != revision || slot.type == nullptr || std::strcmp(slot.type, type) != 0) {
-    slot = {revision, type, shared(event_line(type, object->bytes))};
+    slot = {revision, type, shared_text(event_line(type, object->bytes))};
   }
   return slot.line;
 }
@@ -123,7 +123,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     // Kept lines are everybody's, and tell all.
     if (presentation_.as_kept() && shown == record) return lines_.line(type, revision, record);
     const bool first = !std::exchange(columns_told_, true);
-    return shared(event_line(type, *presentation_.text(shown, parts_.now(), first)));
+    return shared_text(event_line(type, *presentation_.text(shown, parts_.now(), first)));
   }
 
   Revision tell_all() {
@@ -134,7 +134,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
       if (!stream_->open()) break;
       if (selection_.matches(*record)) all += *line_of("ADDED", record->revision, record);
     }
-    write(shared(std::move(all)));
+    write(shared_text(std::move(all)));
     return listing.revision;
   }
 
@@ -186,7 +186,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   }
 
   void fail(const ApiError& error) {
-    write(shared(event_line("ERROR", to_json(status_of(error)))));
+    write(shared_text(event_line("ERROR", to_json(status_of(error)))));
     end();
   }
 
@@ -227,7 +227,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
         break;
     }
     object.set("metadata", std::move(metadata));
-    return shared(event_line("BOOKMARK", to_json(object)));
+    return shared_text(event_line("BOOKMARK", to_json(object)));
   }
 
   const ServerParts& parts_;

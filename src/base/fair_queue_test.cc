@@ -13,8 +13,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::fair_queue_test {
 
 std::string drained(FairQueue<char>& queue, std::size_t turns = 1000) {
   std::string order;
@@ -104,5 +103,4 @@ TEST(FairQueue, PropertyWhoeverWaitsIsGivenAsMuchAsAnybody) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::fair_queue_test

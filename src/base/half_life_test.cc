@@ -5,8 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace berth {
-namespace {
+namespace berth::half_life_test {
 
 constexpr std::int64_t kDay = 86'400'000;
 
@@ -38,5 +37,4 @@ TEST(KeptAfter, IsThePowerOfTwoAndFalls) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::half_life_test

@@ -5,8 +5,7 @@
 #include <set>
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::hash_test {
 
 TEST(Hasher, GivesTheSameDigestEverywhere) {
   // Journals hold digests: these may never change.
@@ -40,5 +39,4 @@ TEST(Hasher, TellsApartWhatDiffers) {
   EXPECT_EQ(digests.size(), 13u);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::hash_test

@@ -4,8 +4,7 @@
 
 #include <type_traits>
 
-namespace berth {
-namespace {
+namespace berth::id_test {
 
 using ShipId = Id<struct ShipTag>;
 using PierId = Id<struct PierTag>;
@@ -24,5 +23,4 @@ TEST(Id, IsAnIndexOrNone) {
   EXPECT_LT(ShipId(7), ShipId()) << "none stands behind all";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::id_test

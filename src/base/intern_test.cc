@@ -7,8 +7,7 @@
 #include "base/hash.h"
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::intern_test {
 
 std::uint64_t good_digest(const int& value) { return Hasher().add(std::int64_t{value}).digest(); }
 std::uint64_t one_digest_for_all(const int&) { return 15; }
@@ -38,5 +37,4 @@ TEST(InternTableProperty, NumbersValuesInTheOrderOfArrival) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::intern_test

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::result_test {
 
 TEST(Complaint, SaysWhereAsFarAsThatIsKnown) {
   struct Case {
@@ -69,5 +68,4 @@ TEST(Result, IsAValueOrComplaints) {
   EXPECT_EQ(half(3).error().to_string(), "odd\n");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::result_test

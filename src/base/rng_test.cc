@@ -10,8 +10,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::rng_test {
 
 TEST(Rng, IsSplitMix64) {
   // From the authors' own splitmix64.c.
@@ -94,5 +93,4 @@ TEST(RngProperty, AShuffleIsAPermutation) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::rng_test

@@ -7,8 +7,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::sorted_blocks_test {
 
 std::vector<int> walked(const SortedBlocks<int>& blocks) {
   std::vector<int> values;
@@ -106,5 +105,4 @@ TEST(SortedBlocksProperty, AreWhatAStdSetIs) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::sorted_blocks_test

@@ -27,6 +27,8 @@ struct Time {
 // What the door believes: 10,000 years, far from where sums of times could overflow.
 inline constexpr Time kTimeMax{std::int64_t{10'000} * 366 * 86'400'000};
 
+inline constexpr std::int64_t kMinuteMs = 60'000, kHourMs = 60 * kMinuteMs, kDayMs = 24 * kHourMs;
+
 constexpr Duration seconds(std::int64_t s) { return {s * 1000}; }
 
 }  // namespace berth

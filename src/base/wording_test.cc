@@ -4,8 +4,7 @@
 
 #include <array>
 
-namespace berth {
-namespace {
+namespace berth::wording_test {
 
 TEST(Quote, IsOneSafeLine) {
   using namespace std::string_view_literals;
@@ -66,5 +65,4 @@ TEST(NearestWord, FindsWhatWasMeant) {
   EXPECT_EQ(nearest_word(std::string(100000, 'g'), kKnown), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::wording_test

@@ -30,8 +30,7 @@
 #include "sim/files.h"
 #include "store/store.h"
 
-namespace berth {
-namespace {
+namespace berth::backup_test {
 
 namespace fs = std::filesystem;
 
@@ -330,5 +329,4 @@ TEST_F(BackupCommands, DoctorLooksAtAServedFolderAndAtOneThatIsNot) {
   EXPECT_EQ(result_of(broken.out, "store"), "fail") << broken.out;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::backup_test

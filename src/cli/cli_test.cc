@@ -15,8 +15,7 @@
 #include "sim/files.h"
 #include "sim/test_data.h"
 
-namespace berth {
-namespace {
+namespace berth::cli_test {
 
 using Json = nlohmann::json;
 
@@ -433,5 +432,4 @@ TEST_F(Cli, AScenarioInWhichNothingIsExpectedIsRefused) {
       << outcome.err;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::cli_test

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Typed {
+struct TypedDefrag {
   bool plan = false;
   bool yes = false;
   ConnectionWish wish;
@@ -42,7 +42,7 @@ struct Typed {
   }
 };
 
-void add_options(CLI::App& app, Typed& typed) {
+void add_options(CLI::App& app, TypedDefrag& typed) {
   app.add_option("--gpus", typed.gpus, "Room is made for pods of so many GPUs")
       ->check(CLI::Range(1, int{kGpusPerNodeMax}))
       ->capture_default_str();
@@ -65,7 +65,7 @@ void add_options(CLI::App& app, Typed& typed) {
 
 constexpr std::chrono::seconds kAnswerMax{120};
 
-Value question_of(const Typed& typed) {
+Value question_of(const TypedDefrag& typed) {
   Value spec = Value::map_of({{"use", std::to_string(typed.hours_of_use) + "h"}, {"effort", typed.effort}});
   if (typed.slice.empty()) {
     spec.set("gpus", std::int64_t{typed.gpus});
@@ -93,7 +93,7 @@ std::string what_was_done(const Value& done) {
 }
 
 // Nobody is moved who was not shown.
-int carry_out(const Typed& typed, AskedObject& asked, const Value& plan) {
+int carry_out(const TypedDefrag& typed, AskedObject& asked, const Value& plan) {
   const bool json = typed.output == "json";
   if (!typed.yes && (json || isatty(STDIN_FILENO) != 1)) {
     return complain(Complaints({"berth defrag"},
@@ -127,7 +127,7 @@ int carry_out(const Typed& typed, AskedObject& asked, const Value& plan) {
   return kExitDone;
 }
 
-int ask_scheduler(const Typed& typed) {
+int ask_scheduler(const TypedDefrag& typed) {
   const auto server = connect(typed.wish);
   if (!server) return complain(server.error());
   AskedObject asked(*server->transport, "defragmentations.berth.dev");
@@ -145,7 +145,7 @@ int ask_scheduler(const Typed& typed) {
   return ends_here ? kExitDone : carry_out(typed, asked, plan);
 }
 
-int plan(const Typed& typed) {
+int plan(const TypedDefrag& typed) {
   if (typed.scenario.empty()) return ask_scheduler(typed);
   if (!typed.plan) {
     return complain(
@@ -181,7 +181,7 @@ struct TypedFleet {
   ChurnSpec churn;
   std::uint64_t seed = 1;
   std::int64_t gang = 16;
-  Typed shared;
+  TypedDefrag shared;
 };
 
 struct GangStarted {
@@ -245,7 +245,7 @@ int show(const TypedFleet& typed) {
 
 void add_defrag(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("defrag", "What still fits, and which moves would make whole nodes free");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedDefrag>();
   app.add_flag("--plan", typed->plan, "Show the plan; nothing is moved");
   app.add_flag("--yes", typed->yes, "Carry it out without asking");
   app.add_option("SCENARIO", typed->scenario,

@@ -7,8 +7,7 @@
 #include "cli/command_line.h"
 #include "cli/test_command.h"
 
-namespace berth {
-namespace {
+namespace berth::defrag_test {
 
 using Json = nlohmann::json;
 
@@ -94,5 +93,4 @@ TEST_F(Cli, AFleetInPiecesIsMadeWholeAndAGangStarts) {
   EXPECT_EQ(shown["gang"]["started"], true);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::defrag_test

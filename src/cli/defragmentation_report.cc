@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cli/text_table.h"
+#include "cli/way_tables.h"
 #include "cycle/explain.h"
 #include "model/quantity.h"
 #include "state/fragments.h"
@@ -39,8 +40,6 @@ std::string listed(const std::vector<std::string>& places) {
   for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 4); ++i) text += (i > 0 ? "," : "") + places[i];
   return places.size() > 4 ? text + ",..." : text;
 }
-
-std::string in_hours(std::int64_t gpu_s) { return with_separators(gpu_s / 3600); }
 
 }  // namespace
 

@@ -41,7 +41,7 @@ constexpr std::int64_t kDemoNodesMax = 20'000;  // of a simulating agent
 constexpr useconds_t kTick_us = 50'000;
 constexpr Duration kTellEvery = seconds(5), kSampleEvery = seconds(1), kLookForEndEvery = seconds(1);
 
-struct Typed {
+struct TypedDemo {
   std::string data = "berth-demo";
   std::string listen = "127.0.0.1:0";
   std::int64_t nodes = 1000;
@@ -60,7 +60,7 @@ std::string command_of(const AfternoonSpec& spec) {
                                       {"--speed", std::to_string(spec.speed)}});
 }
 
-Result<AfternoonSpec> spec_of(const Typed& typed) {
+Result<AfternoonSpec> spec_of(const TypedDemo& typed) {
   const AfternoonSpec spec{.nodes = typed.nodes,
                            .seed = Seed{static_cast<std::uint64_t>(typed.seed)},
                            .length = {std::llround(typed.minutes * 60'000)},
@@ -74,7 +74,7 @@ Result<AfternoonSpec> spec_of(const Typed& typed) {
   return spec;
 }
 
-bool was_typed(const Typed& typed) {
+bool was_typed(const TypedDemo& typed) {
   for (const CLI::Option* each : typed.of_afternoon) {
     if (each->count() > 0) return true;
   }
@@ -232,20 +232,20 @@ class Playing {
   Time sample_at_, tell_at_, look_at_;
 };
 
-int failed(const Complaints& why) {
+int failed_demo(const Complaints& why) {
   complain(why);
   return kExitFailed;
 }
 
 // What is kept in the folder, unless another afternoon was wished for.
-Result<KeptAfternoon> afternoon_in(Transport& transport, const Typed& typed, const AfternoonSpec& wished) {
+Result<KeptAfternoon> afternoon_in(Transport& transport, const TypedDemo& typed, const AfternoonSpec& wished) {
   auto kept = open_afternoon(transport, wished);
   if (!kept || kept->spec == wished || !was_typed(typed)) return kept;
   return Complaints({typed.data}, "another afternoon is played in this folder (" + command_of(kept->spec) +
                                       "); leave such options out to go on with it, or begin anew with --fresh");
 }
 
-int play(const Typed& typed) {
+int play(const TypedDemo& typed) {
   const auto wished = spec_of(typed);
   if (!wished) return complain(wished.error());
   const auto listen = parse_listen_address(typed.listen);
@@ -254,26 +254,26 @@ int play(const Typed& typed) {
   note_stop_signals();
   const std::unique_ptr<Alarm> clock = Alarm::start();
   LocalPlane plane(typed.data, *listen);
-  if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed(taken);
+  if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed_demo(taken);
   if (typed.fresh) {
     say("what an earlier afternoon left is removed");
-    if (const Complaints left = clear_demo_folder(typed.data); !left.empty()) return failed(left);
-    if (const auto made = plane.folder().make(); !made) return failed(made.error());
+    if (const Complaints left = clear_demo_folder(typed.data); !left.empty()) return failed_demo(left);
+    if (const auto made = plane.folder().make(); !made) return failed_demo(made.error());
   }
   const auto begun = plane.begin_server(*clock);
-  if (!begun) return failed(begun.error());
+  if (!begun) return failed_demo(begun.error());
   if (!*begun) return kExitDone;
   const auto server = connect({.kubeconfig = plane.folder().kubeconfig()});
-  if (!server) return failed(server.error());
+  if (!server) return failed_demo(server.error());
   Transport& transport = *server->transport;
   auto kept = afternoon_in(transport, typed, *wished);
-  if (!kept) return failed(kept.error());
+  if (!kept) return failed_demo(kept.error());
 
   Trace trace = make_afternoon(kept->spec);
   const std::string nodes_file = plane.folder().path("nodes.json");
   if (const auto written = write_private_file(nodes_file, to_json(nodes_of(trace))); !written)
-    return failed(written.error());
-  if (const Complaints others = plane.begin_others(nodes_file); !others.empty()) return failed(others);
+    return failed_demo(written.error());
+  if (const Complaints others = plane.begin_others(nodes_file); !others.empty()) return failed_demo(others);
   const bool again = !kept->played.lives.empty();
   const bool was_over = kept->played.over;
   Playing playing(plane, *clock, transport, std::move(*kept), std::move(trace));
@@ -284,14 +284,14 @@ int play(const Typed& typed) {
              playing.look_around());
   std::fflush(stdout);
   const Result<bool> ended = was_over ? true : playing.play();
-  if (!ended) return failed(ended.error());
+  if (!ended) return failed_demo(ended.error());
   if (!*ended) {
     fmt::print("Stopped at {}. The same command goes on from there, --fresh begins anew.\n",
                clock_text(playing.afternoon_time()));
     return kExitDone;
   }
   const auto told = playing.report(plane.folder().path("report"));
-  if (!told) return failed(told.error());
+  if (!told) return failed_demo(told.error());
   fmt::print("{}", *told);
   std::fflush(stdout);
   if (typed.keep) {
@@ -307,7 +307,7 @@ int play(const Typed& typed) {
 void add_demo(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("demo", "Play an afternoon of four teams on a live control plane here, and report");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedDemo>();
   app.add_option("--data", typed->data, "Folder of everything it keeps; the report is in its folder report")
       ->capture_default_str()
       ->check(not_empty());

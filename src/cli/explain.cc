@@ -24,7 +24,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedExplain {
   ConnectionWish connection;
   OutputWish output;
   std::string name;
@@ -103,7 +103,7 @@ std::string text_of(const Account& account, const Work& work, OutputStyle style)
   return style.colors ? account.text_in_color() : account.text;
 }
 
-int explain(const Typed& typed) {
+int explain(const TypedExplain& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
@@ -124,7 +124,7 @@ int explain(const Typed& typed) {
 
 void add_explain(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("explain", "Say why a job or pod waits, or where it runs");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedExplain>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
   app.add_option("name", typed->name, "job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's")->required();
   add_output_options(app, typed->output);

@@ -8,8 +8,7 @@
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::findings_test {
 
 const Time kNow = *parse_timestamp("2026-11-21T12:00:00Z");
 
@@ -151,5 +150,4 @@ TEST(Doctor, PrintsATableAndJson) {
                        "warnings":1,"failures":1})"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::findings_test

@@ -14,14 +14,14 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedGenerate {
   std::int64_t nodes = 1000;
   FleetOptions fleet;
   std::int64_t seed = 42;
   std::string directory;
 };
 
-int generate(const Typed& typed) {
+int generate(const TypedGenerate& typed) {
   const Trace trace = generate_fleet(typed.fleet.spec(typed.nodes, Seed{static_cast<std::uint64_t>(typed.seed)}));
   for (const auto& [name, text] :
        {std::pair{"nodes.csv", write_nodes_csv(trace.nodes)}, std::pair{"jobs.csv", write_jobs_csv(trace.jobs)}}) {
@@ -39,7 +39,7 @@ int generate(const Typed& typed) {
 void add_generate(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("generate", "Write a made-up fleet and its jobs as CSV, to look at or to change");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedGenerate>();
   app.add_option("--nodes", typed->nodes, "Nodes of the fleet")->capture_default_str()->check(CLI::Range(10, 125'000));
   add_fleet_options(app, typed->fleet);
   app.add_option("--seed", typed->seed, "The same seed makes the same files")

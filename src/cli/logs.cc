@@ -12,13 +12,13 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedLogs {
   ConnectionWish connection;
   std::string name;
   LogChoice wish;
 };
 
-int show_logs(const Typed& typed) {
+int show_logs(const TypedLogs& typed) {
   const auto name = parse_work_name(typed.name);
   if (!name) return complain(name.error());
   const auto server = connect(typed.connection);
@@ -30,7 +30,7 @@ int show_logs(const Typed& typed) {
 
 void add_logs(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("logs", "Print what the pods of a job have said");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedLogs>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
   app.add_option("name", typed->name, "job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's")->required();
   app.add_option("-c,--container", typed->wish.container, "Container of the pods; default: the only one");

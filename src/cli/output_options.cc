@@ -11,13 +11,14 @@
 namespace berth {
 namespace {
 
-std::string_view variable(const char* name) {
+std::string_view environment_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
 bool terminal_has_colors() {
-  return isatty(STDOUT_FILENO) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  return isatty(STDOUT_FILENO) != 0 && environment_variable("NO_COLOR").empty() &&
+         environment_variable("TERM") != "dumb";
 }
 
 }  // namespace

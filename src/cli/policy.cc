@@ -32,7 +32,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedPolicy {
   std::vector<std::string> files;
   std::string nodes;
   std::string output = "table";
@@ -113,7 +113,7 @@ Listing listing_of(const PolicyTable& table) {
 }
 
 // Whatever it was written in, as objects that can be applied here; what is left out goes to stderr.
-int convert_policy(const Typed& typed) {
+int convert_policy(const TypedPolicy& typed) {
   const ReadPolicies read = read_policies(typed.files);
   if (!read.complaints.empty()) return complain(read.complaints);
   bool wrong = false;
@@ -134,7 +134,7 @@ int convert_policy(const Typed& typed) {
   return wrong ? kExitBadInput : kExitDone;
 }
 
-int show_policy(const Typed& typed) {
+int show_policy(const TypedPolicy& typed) {
   const auto format = parse_output_format(typed.output);
   if (!format) return complain(format.error());
   const ReadPolicies read = read_policies(typed.files);
@@ -157,7 +157,7 @@ int show_policy(const Typed& typed) {
   return wrong ? kExitBadInput : kExitDone;
 }
 
-int print_findings(const std::vector<PolicyFinding>& findings, const Typed& typed, OutputFormat format) {
+int print_findings(const std::vector<PolicyFinding>& findings, const TypedPolicy& typed, OutputFormat format) {
   std::size_t counts[3] = {};
   for (const PolicyFinding& each : findings) ++counts[static_cast<std::size_t>(each.severity)];
   if (format == OutputFormat::kJson || format == OutputFormat::kYaml) {
@@ -172,7 +172,7 @@ int print_findings(const std::vector<PolicyFinding>& findings, const Typed& type
   return counts[0] > 0 || (typed.strict && counts[1] > 0) ? kExitFailed : kExitDone;
 }
 
-int lint_files(const Typed& typed) {
+int lint_files(const TypedPolicy& typed) {
   const auto format = parse_output_format(typed.output);
   if (!format) return complain(format.error());
   ReadPolicies read = read_policies(typed.files);
@@ -197,7 +197,7 @@ int lint_files(const Typed& typed) {
 
 void add_policy_convert(CLI::App& policy, int& exit_code) {
   CLI::App& app = *policy.add_subcommand("convert", "The same policy as objects of Berth's own, to be applied");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedPolicy>();
   app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
   app.footer(
       "Example:\n"
@@ -214,7 +214,7 @@ void add_policy(CLI::App& berth, int& exit_code) {
   policy.require_subcommand(1);
   CLI::App& app =
       *policy.add_subcommand("show", "The tree of queues as Berth understands it, and what is not followed");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedPolicy>();
   app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
   app.add_option("-o,--output", typed->output, "table, json or yaml")->capture_default_str();
   app.footer(
@@ -231,7 +231,7 @@ void add_policy(CLI::App& berth, int& exit_code) {
 void add_lint(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("lint", "What is wrong with a policy: contradictions, promises nobody can keep");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedPolicy>();
   app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
   app.add_option("--nodes", typed->nodes,
                  "Nodes to compare with: 4xH100x8,2xA30x4/mig,2xcpu, a file of Node objects, or a table (.csv); a "

@@ -7,8 +7,7 @@
 
 #include "cli/test_command.h"
 
-namespace berth {
-namespace {
+namespace berth::policy_commands_test {
 
 using Json = nlohmann::json;
 using PolicyCommands = Cli;
@@ -112,5 +111,4 @@ TEST_F(PolicyCommands, PolicyShowPrintsTheTreeAndWhatIsNotFollowed) {
   EXPECT_EQ(berth_command({"policy", "show", wrong}).exit_code, 2);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::policy_commands_test

@@ -31,7 +31,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Typed {
+struct TypedPolicyDiff {
   std::string before, after;
   std::string trace;
   std::string gpus, nodes;
@@ -59,7 +59,7 @@ void read_policy(const std::string& file, Policy& into, Complaints& complaints) 
   }
 }
 
-Result<Trace> read_load(const Typed& typed) {
+Result<Trace> read_load(const TypedPolicyDiff& typed) {
   if (typed.nodes.empty())
     return read_trace_of_gpus(typed.trace, typed.gpus, "say how many GPUs there are, such as 640");
   Result<Trace> trace = read_trace(typed.nodes, typed.trace);
@@ -67,7 +67,7 @@ Result<Trace> read_load(const Typed& typed) {
   return trace;
 }
 
-Result<Inputs> read_inputs(const Typed& typed) {
+Result<Inputs> read_inputs(const TypedPolicyDiff& typed) {
   Inputs inputs;
   Complaints complaints;
   read_policy(typed.before, inputs.before, complaints);
@@ -204,7 +204,8 @@ QuantilePlot waits_plot(const PolicyDiff& diff) {
   return plot;
 }
 
-Result<std::string> write_report(const Typed& typed, const PolicyDiff& diff, const std::vector<PolicyChange>& changes) {
+Result<std::string> write_report(const TypedPolicyDiff& typed, const PolicyDiff& diff,
+                                 const std::vector<PolicyChange>& changes) {
   const Ways ways = {&diff.before, &diff.after};
   TextTable changed{{"what", "field", "before", "after"}, {}};
   for (const PolicyChange& each : changes) changed.rows.push_back({each.what, each.field, each.before, each.after});
@@ -228,7 +229,7 @@ Result<std::string> write_report(const Typed& typed, const PolicyDiff& diff, con
   return write_file(typed.report + "/index.html", render_html(report));
 }
 
-int run(const Typed& typed) {
+int run(const TypedPolicyDiff& typed) {
   Result<Inputs> inputs = read_inputs(typed);
   if (!inputs) return complain(inputs.error());
   const Result<PolicyDiff> diff = [&] {
@@ -257,7 +258,7 @@ int run(const Typed& typed) {
 
 void add_policy_diff(CLI::App& policy, int& exit_code) {
   CLI::App& app = *policy.add_subcommand("diff", "What another policy would have changed on yesterday's load");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedPolicyDiff>();
   app.add_option("OLD", typed->before, "A policy: a manifest (Berth's, Kueue's, Volcano's) or a scenario")
       ->required()
       ->check(not_empty());

@@ -13,8 +13,7 @@
 #include "cli/command_line.h"
 #include "sim/files.h"
 
-namespace berth {
-namespace {
+namespace berth::policy_diff_test {
 
 class PolicyDiffCommand : public testing::Test {
  protected:
@@ -105,5 +104,4 @@ TEST_F(PolicyDiffCommand, ComplainsAboutAllThatIsWrongAtOnce) {
       << err_;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::policy_diff_test

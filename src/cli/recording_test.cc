@@ -4,8 +4,7 @@
 
 #include <optional>
 
-namespace berth {
-namespace {
+namespace berth::recording_test {
 
 TEST(FindRecorded, TakesWhatPeopleCallAJob) {
   Recorded recorded;
@@ -53,5 +52,4 @@ TEST(FindRecorded, NamesWhoThereIsWhereNothingIsNear) {
             "nobody: nobody of this name was submitted until then; there are: a, b\n");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::recording_test

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedReplay {
   std::string path;
   std::string until;
   std::string explain;
@@ -100,7 +100,7 @@ std::string table_of_waiting(const Recorded& recorded) {
   return "\n" + table.to_text() + (more > 0 ? "and " + with_separators(more) + " more\n" : "");
 }
 
-int look(const Typed& typed) {
+int look(const TypedReplay& typed) {
   if (const auto until = parse_moment("--until", typed.until); !until) return complain(until.error());
   const Result<Recorded> recorded = read_recording(typed.path, typed.until);
   if (!recorded) {
@@ -126,7 +126,7 @@ int look(const Typed& typed) {
 
 void add_replay(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("replay", "Make every decision of a journal again and compare, byte for byte");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedReplay>();
   app.add_option("FILE", typed->path,
                  "A journal written with --journal, or a snapshot; with the options below also a folder of journals")
       ->required();

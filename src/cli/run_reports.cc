@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text_table.h"
+#include "cli/way_tables.h"
 #include "cycle/explain.h"
 #include "sim/files.h"
 #include "sim/journal_file.h"
@@ -16,9 +17,6 @@ namespace berth {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// As many digits as mean something, so that 95.17 is not printed as 95.17000000000001.
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 Json as_json(const MeanAndSd& value) { return {{"mean", rounded(value.mean)}, {"sd", rounded(value.sd)}}; }
 
@@ -38,11 +36,15 @@ std::uint64_t hash_of(std::span<const FillRun> runs) {
 
 std::string pm(const MeanAndSd& value) { return fmt::format("{:.2f} ± {:.2f}", value.mean, value.sd); }
 
-std::string length(double seconds) { return format_value(seconds, Unit::kSeconds); }
+std::string wait_text(double seconds) { return format_value(seconds, Unit::kSeconds); }
 
 std::vector<std::string> waits_row(const std::string& name, const Waits& waits) {
-  return {
-      name, length(waits.mean_s), length(waits.p50_s), length(waits.p90_s), length(waits.p99_s), length(waits.max_s)};
+  return {name,
+          wait_text(waits.mean_s),
+          wait_text(waits.p50_s),
+          wait_text(waits.p90_s),
+          wait_text(waits.p99_s),
+          wait_text(waits.max_s)};
 }
 
 Series mean_series(std::span<const FillRun> runs, const std::string& name, double FillPoint::* value) {
@@ -169,8 +171,8 @@ ReportTable queue_table(const ClusterRun& run) {
                     .rows = {}};
   for (const QueueWaits& queue : largest_queues(run, 500)) {
     table.rows.push_back({queue.queue, with_separators(queue.jobs), with_separators(queue.gpu_seconds / 3600),
-                          length(queue.waits.mean_s), length(queue.waits.p50_s), length(queue.waits.p90_s),
-                          length(queue.waits.p99_s)});
+                          wait_text(queue.waits.mean_s), wait_text(queue.waits.p50_s), wait_text(queue.waits.p90_s),
+                          wait_text(queue.waits.p99_s)});
   }
   return table;
 }
@@ -270,7 +272,7 @@ std::string run_as_table(const ClusterRun& run, const RunOptions& options) {
   TextTable queues{{"queue", "jobs", "GPU hours", "mean wait", "p50", "p90"}, {}};
   for (const QueueWaits& queue : largest_queues(run, 15)) {
     queues.rows.push_back({queue.queue, with_separators(queue.jobs), with_separators(queue.gpu_seconds / 3600),
-                           length(queue.waits.mean_s), length(queue.waits.p50_s), length(queue.waits.p90_s)});
+                           wait_text(queue.waits.mean_s), wait_text(queue.waits.p50_s), wait_text(queue.waits.p90_s)});
   }
   std::string out =
       fmt::format("{} jobs on {} nodes with {} GPUs, order {}, placement {}\n\n", with_separators(run.jobs),
@@ -353,9 +355,9 @@ Result<std::string> write_run_report(const std::string& directory, const Cluster
                                         with_separators(run.jobs), with_separators(run.gpu_milli / kMilliPerGpu),
                                         with_separators(run.nodes), name_of(options.order), name_of(options.policy)),
                 .facts = {{"utilisation while jobs arrived", fmt::format("{:.1f} %", run.arriving_utilisation_percent)},
-                          {"mean wait", length(run.wait.mean_s)},
-                          {"p90 wait", length(run.wait.p90_s)},
-                          {"mean completion", length(run.completion.mean_s)},
+                          {"mean wait", wait_text(run.wait.mean_s)},
+                          {"p90 wait", wait_text(run.wait.p90_s)},
+                          {"mean completion", wait_text(run.completion.mean_s)},
                           {"started", with_separators(run.decisions)},
                           {"never started", with_separators(run.never_started)},
                           {"state hash", hex(run.state_hash)}},

@@ -34,7 +34,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedShow {
   ConnectionWish connection;
   OutputWish output;
   WorkWish wish;       // of queues and nodes only the names and the labels
@@ -43,7 +43,7 @@ struct Typed {
   bool watch = false;
 };
 
-void add_view_options(CLI::App& app, Typed& typed, Namespaced namespaced) {
+void add_view_options(CLI::App& app, TypedShow& typed, Namespaced namespaced) {
   add_connection_options(app, typed.connection, namespaced);
   app.add_option("-l,--selector", typed.wish.labels, "Only those with such labels: team=vision,stage!=test");
   app.add_flag("-w,--watch", typed.watch, "Go on, with a line for each that changes");
@@ -63,7 +63,7 @@ int say_nothing(const std::string& text) {
 
 // ---- berth jobs -----------------------------------------------------------------------------------------------------
 
-std::string no_jobs(const Typed& typed, const std::string& name_space) {
+std::string no_jobs(const TypedShow& typed, const std::string& name_space) {
   const WorkWish& wish = typed.wish;
   std::string text = "No jobs";
   if (!wish.queue.empty()) text += " of queue " + wish.queue;
@@ -73,7 +73,7 @@ std::string no_jobs(const Typed& typed, const std::string& name_space) {
 }
 
 // Perhaps there is no such queue, or no such namespace; whoever may not know is not told.
-int say_no_jobs(Transport& server, const Typed& typed, const std::string& name_space) {
+int say_no_jobs(Transport& server, const TypedShow& typed, const std::string& name_space) {
   if (!typed.wish.queue.empty()) {
     const auto queues = list_objects(server, "queues.berth.dev", "");
     if (queues && !is_named_among(typed.wish.queue, *queues)) {
@@ -99,7 +99,7 @@ Asked<std::vector<Work>> chosen_work(const WorkChoice& choice, std::vector<Work>
   return choice.of(std::move(work));
 }
 
-int show_jobs(const Typed& typed) {
+int show_jobs(const TypedShow& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
@@ -137,7 +137,7 @@ struct NamedKind {
   std::vector<Value> (*gathered)(const SeenObjects&) = nullptr;
 };
 
-int show_named(const Typed& typed, const NamedKind& kind) {
+int show_named(const TypedShow& typed, const NamedKind& kind) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
@@ -164,20 +164,20 @@ int show_named(const Typed& typed, const NamedKind& kind) {
   return show_view(*server->transport, view);
 }
 
-int show_queues(const Typed& typed) {
+int show_queues(const TypedShow& typed) {
   return show_named(typed, {"queue", {{"queues.berth.dev"}}, "`berth queue`", [](const SeenObjects& seen) {
                               return list_queues(seen[0]);
                             }});
 }
 
-int show_reservations(const Typed& typed) {
+int show_reservations(const TypedShow& typed) {
   return show_named(typed,
                     {"reservation", {{"reservations.berth.dev"}}, "`berth reservations`", [](const SeenObjects& seen) {
                        return list_reservations(seen[0]);
                      }});
 }
 
-int show_shares(const Typed& typed) {
+int show_shares(const TypedShow& typed) {
   const auto gathered = [](const SeenObjects& seen) {
     std::vector<Value> queues = seen[0];
     std::ranges::copy(as_queues(seen[1], seen[2]), std::back_inserter(queues));
@@ -193,7 +193,7 @@ int show_shares(const Typed& typed) {
 }
 
 // The picture of all nodes, domain by domain.
-int show_node_map(const Typed& typed) {
+int show_node_map(const TypedShow& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
@@ -227,7 +227,7 @@ int show_node_map(const Typed& typed) {
   return kExitDone;
 }
 
-int show_nodes(const Typed& typed) {
+int show_nodes(const TypedShow& typed) {
   if (wants_other(typed.output)) return show_node_map(typed);
   if (!typed.levels.empty()) {
     return complain(Complaints({"--levels"}, "only a map has levels; write -o map, too, or leave it out"));
@@ -241,7 +241,7 @@ int show_nodes(const Typed& typed) {
 
 void add_jobs(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("jobs", "Show jobs, where they run and why they wait");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedShow>();
   app.add_option("name", typed->wish.names, "Only these: job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's");
   app.add_flag("-A,--all-namespaces", typed->all_namespaces, "Of all namespaces");
   app.add_option("-q,--queue", typed->wish.queue, "Only of this queue");
@@ -267,7 +267,7 @@ void add_jobs(CLI::App& berth, int& exit_code) {
 
 void add_queue(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("queue", "Show the queues as a tree, and how much waits and runs in each");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedShow>();
   app.add_option("name", typed->wish.names, "Only these queues");
   add_view_options(app, *typed, Namespaced::kNo);
   app.footer(
@@ -281,7 +281,7 @@ void add_queue(CLI::App& berth, int& exit_code) {
 
 void add_share(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("share", "Show what queues hold above their floors, and who is next");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedShow>();
   app.add_option("name", typed->wish.names, "Only these queues");
   add_view_options(app, *typed, Namespaced::kNo);
   app.footer(
@@ -302,7 +302,7 @@ void add_share(CLI::App& berth, int& exit_code) {
 void add_reservations(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("reservations", "Show what is promised for a time: GPUs to queues, nodes to nobody");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedShow>();
   app.add_option("name", typed->wish.names, "Only these reservations");
   add_view_options(app, *typed, Namespaced::kNo);
   app.footer(
@@ -319,7 +319,7 @@ void add_reservations(CLI::App& berth, int& exit_code) {
 
 void add_nodes(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("nodes", "Show the nodes and a map of their GPUs");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedShow>();
   typed->output.other = "map";
   app.add_option("name", typed->wish.names, "Only these nodes");
   app.add_option("--levels", typed->levels,

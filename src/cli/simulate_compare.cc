@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kByLoad = "by-load";
 
-struct Typed {
+struct TypedSimulateCompare {
   std::string jobs;
   std::string gpus;
   std::string floors = kByLoad;
@@ -34,7 +34,7 @@ struct Typed {
   std::string report;
 };
 
-Result<CompareOptions> options_of(const Typed& typed) {
+Result<CompareOptions> options_of(const TypedSimulateCompare& typed) {
   Complaints complaints;
   CompareOptions options;
   if (const auto order = parse_order(typed.order)) {
@@ -69,7 +69,7 @@ Result<CompareOptions> options_of(const Typed& typed) {
   return options;
 }
 
-Result<std::vector<QueueFloor>> floors_for(const Typed& typed, const Trace& trace) {
+Result<std::vector<QueueFloor>> floors_for(const TypedSimulateCompare& typed, const Trace& trace) {
   const auto gpus = static_cast<std::int64_t>(trace.nodes.size());
   if (typed.floors == kByLoad) return floors_by_load(trace, gpus, typed.jobs);
   const Result<std::string> text = read_file(typed.floors);
@@ -77,7 +77,7 @@ Result<std::vector<QueueFloor>> floors_for(const Typed& typed, const Trace& trac
   return read_floors(typed.floors, *text, trace, gpus);
 }
 
-std::string command_of(const Typed& typed) {
+std::string command_of(const TypedSimulateCompare& typed) {
   return shell_command("berth simulate compare", {{"--jobs", typed.jobs},
                                                   {"--gpus", typed.gpus},
                                                   {"--floors", typed.floors},
@@ -89,7 +89,7 @@ std::string command_of(const Typed& typed) {
                                                   {"--seed", typed.seed}});
 }
 
-int run(const Typed& typed) {
+int run(const TypedSimulateCompare& typed) {
   Complaints complaints;
   const Result<CompareOptions> options = options_of(typed);
   if (!options) complaints.add_all(options.error());
@@ -123,7 +123,7 @@ int run(const Typed& typed) {
 void add_simulate_compare(CLI::App& simulate, int& exit_code) {
   CLI::App& app = *simulate.add_subcommand(
       "compare", "Share a pool of GPUs three ways: queues with floors, static partitions, one line");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSimulateCompare>();
   app.add_option("--jobs", typed->jobs, "Jobs with queues: Philly, SWF, or Berth's CSV or JSON")
       ->required()
       ->check(not_empty());

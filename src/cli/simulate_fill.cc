@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedSimulateFill {
   std::string nodes;
   std::string pods;
   std::string until = "1.3";
@@ -34,7 +34,7 @@ Complaints write_journal(const std::string& path, const FillRuns& done) {
   return bytes ? Complaints() : bytes.error();
 }
 
-int fill(const Typed& typed, const std::string& command) {
+int fill(const TypedSimulateFill& typed, const std::string& command) {
   Complaints complaints;
   const Result<PlacementPolicy> policy = parse_policy(typed.shared.policy);
   if (!policy) complaints.add_all(policy.error());
@@ -73,7 +73,7 @@ int fill(const Typed& typed, const std::string& command) {
 void add_simulate_fill(CLI::App& simulate, int& exit_code) {
   CLI::App& app =
       *simulate.add_subcommand("fill", "Let pods arrive, none depart, until demand reaches X times capacity");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSimulateFill>();
   app.add_option("--nodes", typed->nodes, "Nodes: openb, Philly, or Berth's CSV or JSON")->required();
   app.add_option("--pods,--jobs", typed->pods, "Pods or jobs: openb, Philly, SWF, or Berth's CSV or JSON")->required();
   app.add_option("--until", typed->until, "Demand to stop at, in multiples of the fleet's GPUs")->capture_default_str();

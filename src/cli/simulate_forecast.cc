@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedSimulateForecast {
   std::string jobs;
   std::string gpus;
   std::string order = "easy";
@@ -28,14 +28,14 @@ struct Typed {
   std::string seed = "42";
 };
 
-struct Asked {
+struct ForecastAsked {
   RunOptions run;
   CalibrationOptions calibration;
 };
 
-Result<Asked> options_of(const Typed& typed) {
+Result<ForecastAsked> options_of(const TypedSimulateForecast& typed) {
   Complaints complaints;
-  Asked asked;
+  ForecastAsked asked;
   const auto take = [&](const auto& parsed, auto& value) {
     parsed ? void(value = *parsed) : complaints.add_all(parsed.error());
   };
@@ -72,9 +72,9 @@ std::string as_table(const Calibration& done) {
          table.to_text();
 }
 
-int run(const Typed& typed) {
+int run(const TypedSimulateForecast& typed) {
   Complaints complaints;
-  const Result<Asked> asked = options_of(typed);
+  const Result<ForecastAsked> asked = options_of(typed);
   if (!asked) complaints.add_all(asked.error());
   const Result<Trace> trace = read_trace_of_gpus(typed.jobs, typed.gpus, "say how many there are, such as 640");
   if (!trace) complaints.add_all(trace.error());
@@ -93,7 +93,7 @@ int run(const Typed& typed) {
 
 void add_simulate_forecast(CLI::App& simulate, int& exit_code) {
   CLI::App& app = *simulate.add_subcommand("forecast", "Compare forecasts of when jobs will start with when they did");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSimulateForecast>();
   app.add_option("--jobs", typed->jobs, "Jobs: Philly, SWF, or Berth's CSV or JSON")->required()->check(not_empty());
   app.add_option("--gpus", typed->gpus, "So many GPUs in one pool; nothing else counts")->check(not_empty());
   app.add_option("--order", typed->order, "Of the line: easy, easy-limits, conservative, fifo, fifo-skip or sjf")

@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedSimulateRun {
   std::string jobs;
   std::string nodes;
   std::string gpus;
@@ -31,7 +31,7 @@ struct Typed {
   SimulationOptions shared{.seeds = "42"};
 };
 
-Result<Trace> generated(const Typed& typed, Seed seed) {
+Result<Trace> generated(const TypedSimulateRun& typed, Seed seed) {
   if (!typed.jobs.empty() || !typed.nodes.empty() || !typed.gpus.empty()) {
     return Complaints({"--generate"}, "makes nodes and jobs itself; leave out --jobs, --nodes and --gpus");
   }
@@ -40,7 +40,7 @@ Result<Trace> generated(const Typed& typed, Seed seed) {
   return generate_fleet(typed.fleet.spec(*nodes, seed));
 }
 
-Result<Trace> trace_for(const Typed& typed, Seed seed) {
+Result<Trace> trace_for(const TypedSimulateRun& typed, Seed seed) {
   if (!typed.generate.empty()) return generated(typed, seed);
   if (typed.jobs.empty()) return Complaints({"--jobs"}, "name a file of jobs, or --generate N for a fleet of N nodes");
   if (typed.nodes.empty()) {
@@ -54,7 +54,7 @@ Result<Trace> trace_for(const Typed& typed, Seed seed) {
   return trace;
 }
 
-Complaints unused_fleet_options(const Typed& typed) {
+Complaints unused_fleet_options(const TypedSimulateRun& typed) {
   Complaints complaints;
   for (const CLI::Option* option : typed.fleet_options) {
     if (!typed.generate.empty() || option->count() == 0) continue;
@@ -63,7 +63,7 @@ Complaints unused_fleet_options(const Typed& typed) {
   return complaints;
 }
 
-int run(const Typed& typed, const std::string& command) {
+int run(const TypedSimulateRun& typed, const std::string& command) {
   Complaints complaints;
   const Result<PlacementPolicy> policy = parse_policy(typed.shared.policy);
   if (!policy) complaints.add_all(policy.error());
@@ -120,7 +120,7 @@ int run(const Typed& typed, const std::string& command) {
   return kExitDone;
 }
 
-std::string command_of(const Typed& typed) {
+std::string command_of(const TypedSimulateRun& typed) {
   const FleetOptions usual;
   const auto unless = [](auto usually, auto value) { return value == usually ? "" : std::to_string(value); };
   return shell_command("berth simulate run", {{"--generate", typed.generate},
@@ -140,7 +140,7 @@ std::string command_of(const Typed& typed) {
 
 void add_simulate_run(CLI::App& simulate, int& exit_code) {
   CLI::App& app = *simulate.add_subcommand("run", "Run jobs in virtual time: arrivals, run times, departures");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSimulateRun>();
   app.add_option("--jobs,--pods", typed->jobs, "Jobs: Philly, openb, SWF, or Berth's CSV or JSON")->check(not_empty());
   app.add_option("--nodes", typed->nodes, "The nodes they run on: openb, Philly, or Berth's CSV or JSON")
       ->check(not_empty());

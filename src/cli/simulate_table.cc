@@ -25,7 +25,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedSimulateTable {
   std::string data;
   std::string seeds = "42..51";
   std::string output = "table";
@@ -173,7 +173,7 @@ class Gains {
   std::string where_;
 };
 
-int table(const Typed& typed) {
+int table(const TypedSimulateTable& typed) {
   Complaints complaints;
   const Result<std::vector<Seed>> seeds = parse_seeds(typed.seeds);
   if (!seeds) complaints.add_all(seeds.error());
@@ -217,7 +217,7 @@ int table(const Typed& typed) {
 void add_simulate_table(CLI::App& simulate, int& exit_code) {
   CLI::App& app =
       *simulate.add_subcommand("table", "Ours beside the published results, for all policies and openb workloads");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSimulateTable>();
   app.add_option("--data", typed->data, "The openb folder, with the published results in expected/")->required();
   app.add_option("--seeds", typed->seeds, "One run each")->capture_default_str();
   app.add_option("--output,-o", typed->output, "table or markdown")

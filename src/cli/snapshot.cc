@@ -16,13 +16,13 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedSnapshot {
   std::string path;
   std::string until;
   std::string to = "berth.snapshot";
 };
 
-int run(const Typed& typed) {
+int run(const TypedSnapshot& typed) {
   if (const Complaints over = snapshot_over_an_input(typed.to, {typed.path}); !over.empty()) return complain(over);
   Recorded recorded;
   const Result<Bytes> snapshot = read_snapshot(typed.path, typed.until, recorded);
@@ -41,7 +41,7 @@ int run(const Typed& typed) {
 
 void add_snapshot(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("snapshot", "Write a recorded cluster, as it was at a moment, into one file");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSnapshot>();
   app.add_option(
          "FILE", typed->path,
          "A journal written with --journal, or the folder of a scheduler's: the newest, also while it is written")

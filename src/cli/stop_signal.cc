@@ -6,8 +6,8 @@
 namespace berth {
 namespace {
 
-volatile std::sig_atomic_t asked = 0;
-void note(int) { asked = 1; }
+volatile std::sig_atomic_t stop_asked = 0;
+void note(int) { stop_asked = 1; }
 
 }  // namespace
 
@@ -15,6 +15,6 @@ void note_stop_signals() {
   for (const int each : {SIGINT, SIGTERM, SIGHUP}) std::signal(each, note);
 }
 
-bool stop_was_asked() { return asked != 0; }
+bool stop_was_asked() { return stop_asked != 0; }
 
 }  // namespace berth

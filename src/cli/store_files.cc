@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 // Before the store goes away nothing; after it what would otherwise be taken for the new one's. The mark comes last, apart:
 // as long as it is there, no server begins with an empty store.
 constexpr std::array kBesideIt = {"-wal", "-shm", "-journal"};
-constexpr const char* kMark = "-mark";
+constexpr const char* kMarkEnding = "-mark";
 
-bool is_there(const std::string& path) {
+bool is_anything_there(const std::string& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path, error));
 }
@@ -34,7 +34,7 @@ std::string name_for_old(const std::string& store_path, Time now) {
     if (c != '-' && c != ':') time += c;
   }
   std::string name = store_path + ".before-" + time;
-  for (int i = 2; is_there(name) || is_there(name + kMark); ++i) {
+  for (int i = 2; is_anything_there(name) || is_anything_there(name + kMarkEnding); ++i) {
     name = store_path + ".before-" + time + "-" + std::to_string(i);
   }
   return name;
@@ -46,7 +46,7 @@ Complaints in_use(const std::string& path) {
 
 Complaints move_if_there(const std::string& from, const std::string& to) {
   std::error_code error;
-  if (is_there(from)) fs::rename(from, to, error);
+  if (is_anything_there(from)) fs::rename(from, to, error);
   if (!error) return {};
   return {{from, 0, 0},
           "cannot be renamed to " + quote(to) + ": " + error.message() +
@@ -68,9 +68,9 @@ bool is_in_use(const std::string& store_path) {
 
 Result<PutBack> put_back(const std::string& backup, const std::string& store_path, bool replace, Time now) {
   Complaints obstacles;
-  if (!is_there(backup)) obstacles.add({backup, 0, 0}, "is not there; name a file that `berth backup` made");
+  if (!is_anything_there(backup)) obstacles.add({backup, 0, 0}, "is not there; name a file that `berth backup` made");
   if (is_in_use(store_path)) obstacles.add_all(in_use(store_path));
-  if (is_there(store_path) && !replace) {
+  if (is_anything_there(store_path) && !replace) {
     obstacles.add({store_path, 0, 0},
                   "is there already; with --replace it is kept beside the restored one, under another name");
   }
@@ -87,13 +87,13 @@ Result<PutBack> put_back(const std::string& backup, const std::string& store_pat
     return in_use(store_path);
   }
   const std::string old = name_for_old(store_path, now);
-  PutBack done{*revision, is_there(store_path) ? old : ""};
+  PutBack done{*revision, is_anything_there(store_path) ? old : ""};
   Complaints trouble = move_if_there(store_path, old);
   for (const char* const ending : kBesideIt) {
     if (trouble.empty()) trouble = move_if_there(store_path + ending, old + ending);
   }
   if (trouble.empty()) trouble = move_if_there(fresh, store_path);
-  if (trouble.empty()) trouble = move_if_there(store_path + kMark, old + kMark);
+  if (trouble.empty()) trouble = move_if_there(store_path + kMarkEnding, old + kMarkEnding);
   if (!trouble.empty()) return trouble;
   sync_folder(fs::path(store_path).parent_path().string());
   return done;

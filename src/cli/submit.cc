@@ -32,7 +32,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedSubmit {
   ConnectionWish connection;
   std::string file;
   JobRequest job;
@@ -43,7 +43,7 @@ struct Typed {
   std::string timeout;
 };
 
-Result<std::vector<Value>> what_to_submit(const Typed& typed) {
+Result<std::vector<Value>> what_to_submit(const TypedSubmit& typed) {
   if (typed.file.empty()) {
     auto job = job_of(typed.job);
     if (!job) return job.error();
@@ -55,7 +55,7 @@ Result<std::vector<Value>> what_to_submit(const Typed& typed) {
 }
 
 // What describes a command says nothing of a manifest. Not CLI11's excludes(), which would fill the help.
-Complaints beside_a_manifest(const Typed& typed, const std::vector<CLI::Option*>& of_command) {
+Complaints beside_a_manifest(const TypedSubmit& typed, const std::vector<CLI::Option*>& of_command) {
   Complaints complaints;
   for (const CLI::Option* option : of_command) {
     if (typed.file.empty() || option->count() == 0) continue;
@@ -85,7 +85,7 @@ void print_submitted(const Value& object, const WorkName& name, std::string_view
 
 std::string kind_of(const Value& object) { return object["kind"].text() == "Job" ? "job" : "pod"; }
 
-std::string namespace_for(const Value& object, const ApiConnection& server, const Typed& typed) {
+std::string namespace_for(const Value& object, const ApiConnection& server, const TypedSubmit& typed) {
   const std::string own(object["metadata"]["namespace"].text());
   return own.empty() || !typed.connection.name_space.empty() ? server.name_space : own;
 }
@@ -100,7 +100,7 @@ AskFailure with_queue_hint(AskFailure failure, Transport& server, const Value& o
   return failure;
 }
 
-Asked<Value> create(const Value& object, const ApiConnection& server, const Typed& typed, Creation creation) {
+Asked<Value> create(const Value& object, const ApiConnection& server, const TypedSubmit& typed, Creation creation) {
   const WorkName kind{.kind = kind_of(object), .name = {}};
   auto made =
       create_object(*server.transport, kind.qualified(), namespace_for(object, server, typed), object, creation);
@@ -113,8 +113,8 @@ WorkName name_of_object(const Value& object) {
 }
 
 // The server looks at each; all that it refuses is said. What it would make of them is printed if `shown`.
-int check_all(const ApiConnection& server, const Typed& typed, const std::vector<Value>& work, OutputFormat format,
-              bool shown) {
+int check_all(const ApiConnection& server, const TypedSubmit& typed, const std::vector<Value>& work,
+              OutputFormat format, bool shown) {
   int exit_code = kExitDone;
   for (const Value& each : work) {
     const auto checked = create(each, server, typed, Creation::kOnlyChecked);
@@ -129,7 +129,7 @@ int check_all(const ApiConnection& server, const Typed& typed, const std::vector
 }
 
 // Those that came through; a failure ends it, and is the exit code.
-std::pair<std::vector<Submitted>, int> submit_all(const ApiConnection& server, const Typed& typed,
+std::pair<std::vector<Submitted>, int> submit_all(const ApiConnection& server, const TypedSubmit& typed,
                                                   const std::vector<Value>& work, OutputFormat format) {
   std::vector<Submitted> submitted;
   for (const Value& each : work) {
@@ -141,7 +141,7 @@ std::pair<std::vector<Submitted>, int> submit_all(const ApiConnection& server, c
   return {submitted, kExitDone};
 }
 
-int wait_for_all(const ApiConnection& server, const Typed& typed, const std::vector<Submitted>& submitted) {
+int wait_for_all(const ApiConnection& server, const TypedSubmit& typed, const std::vector<Submitted>& submitted) {
   std::optional<std::chrono::steady_clock::time_point> until;
   if (!typed.timeout.empty()) {
     const std::int64_t ms = std::min(parse_duration_ms(typed.timeout).value_or(0), kTimeMax.ms);
@@ -160,7 +160,7 @@ int wait_for_all(const ApiConnection& server, const Typed& typed, const std::vec
   return exit_code;
 }
 
-Complaints complaints_about(const Typed& typed) {
+Complaints complaints_about(const TypedSubmit& typed) {
   Complaints complaints;
   if (!typed.timeout.empty()) {
     if (const auto ms = parse_duration_ms(typed.timeout); !ms) complaints.add({"--timeout"}, ms.error());
@@ -176,7 +176,7 @@ Complaints complaints_about(const Typed& typed) {
   return complaints;
 }
 
-int submit(const Typed& typed) {
+int submit(const TypedSubmit& typed) {
   Complaints complaints = complaints_about(typed);
   const auto format = parse_output_format(typed.output);
   if (!format) complaints.add_all(format.error());
@@ -211,7 +211,7 @@ int submit(const Typed& typed) {
 
 void add_submit(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("submit", "Submit a command as a Job, or the Jobs and Pods of a manifest");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedSubmit>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
   app.add_option("-f,--filename", typed->file, "A manifest of Jobs and Pods; - is stdin")->check(not_empty());
   app.add_option("-q,--queue", typed->job.queue, "Queue to wait in; default: the queue named default");

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kColumnsMin = 60;
 constexpr std::int64_t kColumnsMax = 1000;
 
-struct Typed {
+struct TypedTimeline {
   std::string path;
   std::string from;
   std::string until;
@@ -66,7 +66,7 @@ Result<TimeWindow> window_of(const Timeline& timeline, const std::optional<Time>
                                     ", where the journal ends or --until is; " + "name an earlier moment");
 }
 
-std::string command_of(const Typed& typed) {
+std::string command_of(const TypedTimeline& typed) {
   return shell_command("berth timeline " + shell_quoted(typed.path), {{"--from", typed.from},
                                                                       {"--until", typed.until},
                                                                       {"--queue", typed.queue},
@@ -80,7 +80,7 @@ struct Wanted {
   std::size_t limit = 0;
 };
 
-Result<Wanted> wanted(const Typed& typed) {
+Result<Wanted> wanted(const TypedTimeline& typed) {
   Complaints complaints;
   Wanted wanted{.from = {}, .columns = std::max<std::size_t>(terminal_size().columns, kColumnsMin)};
   const auto from = parse_moment("--from", typed.from);
@@ -104,7 +104,7 @@ Result<Wanted> wanted(const Typed& typed) {
   return wanted;
 }
 
-int run(const Typed& typed) {
+int run(const TypedTimeline& typed) {
   const Result<Wanted> options = wanted(typed);
   if (!options) return complain(options.error());
   const Result<RecordedTimeline> read = read_timeline(typed.path, typed.until);
@@ -142,7 +142,7 @@ int run(const Typed& typed) {
 
 void add_timeline(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("timeline", "Show who ran when in a recorded cluster, and on how many GPUs");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedTimeline>();
   app.add_option("FILE", typed->path,
                  "A journal written with --journal, a snapshot, or a folder of journals: all that can be replayed")
       ->required();

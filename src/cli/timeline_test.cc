@@ -10,8 +10,7 @@
 #include "sim/files.h"
 #include "sim/test_journal.h"
 
-namespace berth {
-namespace {
+namespace berth::timeline_test {
 
 using Json = nlohmann::json;
 
@@ -186,5 +185,4 @@ TEST_F(CliTimeline, WhatIfTellsMachinesAndAPageTheSame) {
   EXPECT_EQ(berth_command({"whatif", run, "--change", "drain node n1", "--page", run}).exit_code, kExitBadInput);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::timeline_test

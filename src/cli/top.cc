@@ -21,10 +21,10 @@ namespace berth {
 namespace {
 
 constexpr Duration kCompleteWithin = seconds(30);
-constexpr Duration kSampleEvery = seconds(1);
-constexpr useconds_t kLookEvery_us = 20'000;
+constexpr Duration kLoadEvery = seconds(1);
+constexpr useconds_t kKeysEvery_us = 20'000;
 
-struct Typed {
+struct TypedTop {
   ConnectionWish connection;
   bool once = false;
 };
@@ -47,7 +47,7 @@ std::optional<AskFailure> refusal(Transport& server, const std::string& name_spa
 
 int print_one(LiveView& view, const Alarm& clock, TopWish wish) {
   const Time until = clock.now() + kCompleteWithin;
-  while (!view.complete() && clock.now() < until && !stop_was_asked()) usleep(kLookEvery_us);
+  while (!view.complete() && clock.now() < until && !stop_was_asked()) usleep(kKeysEvery_us);
   if (!view.complete()) {
     fmt::print(stderr, "berth: the server did not tell everything within 30 s: {}\n", view.trouble());
     return kExitFailed;
@@ -58,7 +58,7 @@ int print_one(LiveView& view, const Alarm& clock, TopWish wish) {
   return kExitDone;
 }
 
-int top(const Typed& typed) {
+int top(const TypedTop& typed) {
   const auto server = connect(typed.connection);
   if (!server) return complain(server.error());
   // Only what was typed, not the context's: `top` is about the whole, as long as one may see it.
@@ -73,10 +73,10 @@ int top(const Typed& typed) {
                .title = "berth top" + (name_space.empty() ? "" : ", namespace " + name_space)};
   if (typed.once || !manners.full_screen) return print_one(view, *clock, std::move(wish));
   LiveScreen screen(std::move(wish));
-  Time sample_at = clock->now() + kSampleEvery;
+  Time sample_at = clock->now() + kLoadEvery;
   while (!stop_was_asked() && screen.step(view)) {
     if (clock->now() < sample_at) continue;
-    sample_at = clock->now() + kSampleEvery;
+    sample_at = clock->now() + kLoadEvery;
     view.sample();
   }
   return kExitDone;
@@ -86,7 +86,7 @@ int top(const Typed& typed) {
 
 void add_top(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("top", "Watch GPUs, queues, jobs and events on a full screen");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedTop>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
   app.add_flag("--once", typed->once, "Print one picture and end, as where there is no terminal");
   app.footer(

@@ -28,7 +28,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedTopology {
   ConnectionWish connection;
   OutputWish output;
   std::vector<std::string> names;
@@ -56,7 +56,7 @@ int label_nodes(Transport& server, const NodePlaces& places) {
 }
 
 // Nodes get the labels that a file says, once they were shown.
-int place_nodes(const Typed& typed, const std::vector<std::string>& levels, OutputStyle style) {
+int place_nodes(const TypedTopology& typed, const std::vector<std::string>& levels, OutputStyle style) {
   const auto text = read_file(typed.file);
   if (!text) return complain(text.error());
   const auto topology = read_topology_file(typed.file, *text, levels);
@@ -78,7 +78,7 @@ int place_nodes(const Typed& typed, const std::vector<std::string>& levels, Outp
 }
 
 // Of which trees are to be shown: what was typed goes before the Topologies, and those before what labels say.
-Asked<std::vector<TopologyLevels>> chosen_levels(const Typed& typed, const std::vector<std::string>& labels,
+Asked<std::vector<TopologyLevels>> chosen_levels(const TypedTopology& typed, const std::vector<std::string>& labels,
                                                  const SeenObjects& seen) {
   if (!labels.empty()) {
     if (const std::string unknown = unknown_level(labels, seen[0]); !unknown.empty()) {
@@ -96,7 +96,7 @@ Asked<std::vector<TopologyLevels>> chosen_levels(const Typed& typed, const std::
   return all;
 }
 
-int show_topology(const Typed& typed) {
+int show_topology(const TypedTopology& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
@@ -142,7 +142,7 @@ int show_topology(const Typed& typed) {
 void add_topology(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("topology", "Show zones, racks and nodes as a tree, and what would fit in each");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedTopology>();
   app.add_option("name", typed->names, "Only these Topologies");
   app.add_option(
       "--levels", typed->levels,

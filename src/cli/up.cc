@@ -19,9 +19,9 @@
 namespace berth {
 namespace {
 
-constexpr useconds_t kLookEvery_us = 50'000;
+constexpr useconds_t kUpLooksEvery_us = 50'000;
 
-void say(const std::string& text) { fmt::print(stderr, "berth up: {}\n", text); }
+void tell(const std::string& text) { fmt::print(stderr, "berth up: {}\n", text); }
 
 void print_next_steps(const DataFolder& folder) {
   fmt::print("Berth is up. In another terminal:\n\n  export KUBECONFIG={}\n",
@@ -49,15 +49,15 @@ int run_control_plane(const std::string& data, const std::string& listen, const 
   if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed(taken);
   const auto begun = plane.begin_server(*clock);
   if (!begun) {
-    say(begun.error().to_string());
+    tell(begun.error().to_string());
     return kExitFailed;
   }
   if (!*begun) return kExitDone;
   if (const Complaints others = plane.begin_others(nodes); !others.empty()) return failed(others);
   print_next_steps(plane.folder());
   while (!stop_was_asked()) {
-    plane.look_after(clock->now(), say);
-    usleep(kLookEvery_us);
+    plane.look_after(clock->now(), tell);
+    usleep(kUpLooksEvery_us);
   }
   return kExitDone;
 }

@@ -11,8 +11,11 @@
 #include "cycle/explain.h"
 
 namespace berth {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 double lost_percent(const ClusterRun& run) {
   return run.gpu_seconds == 0 ? 0

@@ -20,7 +20,7 @@ using Ways = std::vector<const Way*>;
 double lost_percent(const ClusterRun& run);
 std::string in_hours(std::int64_t gpu_seconds);  // "1,234"
 std::string in_words(double seconds);            // "3.6 h"
-// To four digits after the point.
+// To four digits after the point: as many as mean something, so that 95.17 is not printed as 95.17000000000001.
 double rounded(double value);
 
 // Whether shares of queues with floors were measured.

@@ -23,7 +23,7 @@
 namespace berth {
 namespace {
 
-struct Typed {
+struct TypedWhatIf {
   std::string path;
   std::string until;
   std::vector<std::string> changes;
@@ -34,7 +34,7 @@ struct Typed {
   ConnectionWish wish;
 };
 
-Result<std::string> changes_of(const Typed& typed) {
+Result<std::string> changes_of(const TypedWhatIf& typed) {
   std::string text;
   for (const std::string& change : typed.changes) text += change + "\n";
   if (!typed.file.empty()) {
@@ -48,7 +48,7 @@ Result<std::string> changes_of(const Typed& typed) {
   return text;
 }
 
-std::string command_of(const Typed& typed) {
+std::string command_of(const TypedWhatIf& typed) {
   std::string command = typed.path.empty() ? "berth whatif" : "berth whatif " + shell_quoted(typed.path);
   for (const std::string& change : typed.changes) command += " --change " + shell_quoted(change);
   return shell_command(command, {{"--changes", typed.file}, {"--until", typed.until}, {"--page", typed.page}});
@@ -62,7 +62,7 @@ std::string changes_in_words(const std::string& text) {
   return words;
 }
 
-int show(const Typed& typed, const WhatIf& done, const std::string& of_what, const std::string& changes) {
+int show(const TypedWhatIf& typed, const WhatIf& done, const std::string& of_what, const std::string& changes) {
   if (!typed.page.empty()) {
     const Report page = what_if_as_page(done, "What if, of " + of_what, changes_in_words(changes), command_of(typed));
     const Result<std::string> written = write_file(typed.page, render_html(page));
@@ -73,10 +73,10 @@ int show(const Typed& typed, const WhatIf& done, const std::string& of_what, con
   return kExitDone;
 }
 
-constexpr std::chrono::seconds kAnswerMax{180};
+constexpr std::chrono::seconds kWhatIfAnswerMax{180};
 
 // The scheduler of a live cluster computes it, beside its decisions.
-int ask_scheduler(const Typed& typed) {
+int ask_scheduler(const TypedWhatIf& typed) {
   Complaints complaints;
   const Result<std::string> text = changes_of(typed);
   if (!text) complaints.add_all(text.error());
@@ -98,7 +98,8 @@ int ask_scheduler(const Typed& typed) {
                                                     {"metadata", Value::map_of({{"generateName", "asked-"}})},
                                                     {"spec", Value::map_of({{"changes", changes}})}}));
   if (!made) return fail(made.error());
-  const Asked<Value> answered = asked.wait([](const Value& status) { return !status["asOf"].is_empty(); }, kAnswerMax);
+  const Asked<Value> answered =
+      asked.wait([](const Value& status) { return !status["asOf"].is_empty(); }, kWhatIfAnswerMax);
   if (!answered) return fail(answered.error());
   const Value& status = (*answered)["status"];
   if (!status["problem"].is_empty()) {
@@ -108,7 +109,7 @@ int ask_scheduler(const Typed& typed) {
   return show(typed, what_if_in(status["answer"]), "the live cluster", *text);
 }
 
-int run(const Typed& typed) {
+int run(const TypedWhatIf& typed) {
   if (typed.path.empty()) return ask_scheduler(typed);
   Complaints complaints;
   const Result<std::string> text = changes_of(typed);
@@ -128,7 +129,7 @@ int run(const Typed& typed) {
 void add_what_if(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("whatif", "Say what would become of a recorded cluster if some things were otherwise");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedWhatIf>();
   app.add_option(
       "FILE", typed->path,
       "A journal written with --journal, a snapshot, or a folder of journals: the newest. Without one the live "

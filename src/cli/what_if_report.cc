@@ -126,7 +126,7 @@ TextTable table_of_queues(const WhatIf& what_if) {
   return table;
 }
 
-Json moment_or_null(const std::optional<Time>& moment) { return moment ? Json(moment->ms) : Json(nullptr); }
+Json instant_or_null(const std::optional<Time>& moment) { return moment ? Json(moment->ms) : Json(nullptr); }
 
 Json mean_or_null(Duration sum, std::int64_t count) { return count == 0 ? Json(nullptr) : Json(sum.ms / count); }
 
@@ -154,7 +154,7 @@ Json outlook_as_json(const std::vector<std::string>& known, const Outlook& outlo
 }
 
 Json one_as_json(const Outlook::One& one) {
-  return {{"starts_ms", moment_or_null(one.starts)}, {"cancelled", one.cancelled}, {"evictions", one.evictions}};
+  return {{"starts_ms", instant_or_null(one.starts)}, {"cancelled", one.cancelled}, {"evictions", one.evictions}};
 }
 
 // Until all have started who do, with some space behind.

@@ -30,9 +30,11 @@
 namespace berth {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::int64_t kSamples = 30;
 
-struct Typed {
+struct TypedWhen {
   std::string path;
   std::string workload;
   std::string until;
@@ -88,7 +90,6 @@ std::string forecast_in_words(const Recorded& recorded, WorkloadId id, const Sta
 
 // Moments are milliseconds from the beginning of the run; null: not within the horizon, or nothing is promised.
 nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id, const StartForecast& forecast) {
-  using Json = nlohmann::ordered_json;
   const State& state = recorded.engine.state;
   const auto moment = [](const std::optional<Time>& at) { return at ? Json(at->ms) : Json(nullptr); };
   const Shadow* const shadow = state.shadow_of(id);
@@ -109,7 +110,7 @@ nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id,
 // ---- as the scheduler keeps it ---------------------------------------------------------------------------------------
 
 // What a scheduler that runs has written of those who are meant; none: nothing, or it no longer runs.
-std::optional<ForecastTable> kept_forecast(const Typed& typed, Time now) {
+std::optional<ForecastTable> kept_forecast(const TypedWhen& typed, Time now) {
   constexpr Duration kOfOneThatRuns = seconds(60);
   const std::string path = typed.path + "/" + Forecaster::kFileName;
   std::error_code error;
@@ -147,7 +148,6 @@ std::string kept_in_words(const ForecastTable& table, Time now) {
 }
 
 nlohmann::ordered_json kept_as_json(const ForecastTable& table, Time now) {
-  using Json = nlohmann::ordered_json;
   const KeptForecast& row = table.rows.back();
   const auto moment = [](const std::optional<Time>& at) { return at ? Json(at->ms) : Json(nullptr); };
   return {{"workload", row.workload},
@@ -169,14 +169,14 @@ nlohmann::ordered_json kept_as_json(const ForecastTable& table, Time now) {
           {"ended_runs", table.ended_runs}};
 }
 
-int tell_kept(const ForecastTable& table, const Typed& typed, Time now) {
+int tell_kept(const ForecastTable& table, const TypedWhen& typed, Time now) {
   typed.output == "json" ? fmt::print("{}\n", kept_as_json(table, now).dump(2))
                          : fmt::print("{}", kept_in_words(table, now));
   return kExitWaits;
 }
 
 // PRE: the workload was there at that moment, or before.
-int tell(const Recorded& recorded, WorkloadId id, const Typed& typed, std::int64_t samples) {
+int tell(const Recorded& recorded, WorkloadId id, const TypedWhen& typed, std::int64_t samples) {
   const bool as_json = typed.output == "json";
   const Workload* const workload = recorded.engine.state.workloads().find(id);
   const bool waits = workload != nullptr && (workload->phase == Phase::kPending || workload->phase == Phase::kStarting);
@@ -196,7 +196,7 @@ int tell(const Recorded& recorded, WorkloadId id, const Typed& typed, std::int64
   return kExitWaits;
 }
 
-int run(const Typed& typed) {
+int run(const TypedWhen& typed) {
   const Time now = system_wall_clock()();
   if (const auto kept = kept_forecast(typed, now)) return tell_kept(*kept, typed, now);
   Complaints complaints;
@@ -215,7 +215,7 @@ int run(const Typed& typed) {
 
 void add_when(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("when", "Foretell when somebody who waits in a recorded cluster will start");
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedWhen>();
   app.add_option("FILE", typed->path,
                  "A journal written with --journal, a snapshot, or a folder of journals: the newest")
       ->required();

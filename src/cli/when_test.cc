@@ -15,8 +15,7 @@
 #include "sim/kept_forecasts.h"
 #include "sim/test_journal.h"
 
-namespace berth {
-namespace {
+namespace berth::when_test {
 
 using Json = nlohmann::json;
 
@@ -182,5 +181,4 @@ TEST_F(Cli, WhenSaysWhatASchedulerThatRunsKeepsReady) {
   EXPECT_EQ(berth_command({"when", path("journal"), "train"}).exit_code, kExitBadInput);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::when_test

@@ -10,8 +10,7 @@
 #include "client/work_choice.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::choice_test {
 
 Work work(const std::string& name, WorkState state, std::int64_t gpus, std::int64_t created, const std::string& queue,
           const std::string& labels) {
@@ -138,5 +137,4 @@ TEST(Listing, WideCharactersTakeTheirTwoColumns) {
             "ab     ok      2s\n");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::choice_test

@@ -31,7 +31,7 @@ NodeGpus as_it_is(NodeGpus gpus, const std::vector<const Value*>& pods) {
   return gpus;
 }
 
-bool is_ready(const Value& node) {
+bool says_ready(const Value& node) {
   for (const Value& condition : node["status"]["conditions"].items()) {
     if (condition["type"].text() == "Ready") return condition["status"].text() == "True";
   }
@@ -213,11 +213,11 @@ std::vector<NodeInUse> nodes_in_use(const std::vector<Value>& nodes, const std::
 bool is_spare(const Value& node) { return node["metadata"]["labels"][kSpareLabel].text() == "true"; }
 
 bool NodeInUse::takes_pods() const {
-  return is_ready(*node) && !(*node)["spec"]["unschedulable"].truth() && !is_spare(*node);
+  return says_ready(*node) && !(*node)["spec"]["unschedulable"].truth() && !is_spare(*node);
 }
 
 std::string state_of_node(const Value& node) {
-  std::string state = is_ready(node) ? "ready" : "not-ready";
+  std::string state = says_ready(node) ? "ready" : "not-ready";
   if (node["spec"]["unschedulable"].truth()) state += ",cordoned";
   if (is_spare(node)) state += ",spare";
   if (!node["metadata"]["labels"][kRecutLabel].is_null()) {

@@ -9,8 +9,7 @@
 #include "manifest/json.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::node_places_test {
 
 Value node(const std::string& name, const std::string& labels) {
   return parse_yaml("metadata: {name: " + name + ", labels: " + labels + "}\n")->at(0);
@@ -51,5 +50,4 @@ TEST(NodePlaces, NameAFewOfManyNodes) {
                 "9 nodes of the file are not in the cluster, and left out: n1, n2, n3, n4, n5 and 4 more."});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_places_test

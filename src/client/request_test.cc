@@ -15,8 +15,7 @@
 #include "manifest/json.h"
 #include "manifest/schema.h"
 
-namespace berth {
-namespace {
+namespace berth::request_test {
 
 TEST(JobRequest, BecomesAJobThatTheServerTakes) {
   JobRequest request;
@@ -232,5 +231,4 @@ TEST(CompletionScript, NamesCommandsAndOptionsForEachShell) {
   EXPECT_FALSE(completion_script("tcsh", commands));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::request_test

@@ -11,8 +11,7 @@
 #include "client/text_width.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::top_test {
 
 constexpr Time kNow{1'800'000'000'000};
 
@@ -285,5 +284,4 @@ TEST(Top, PropertyAPictureIsThatOfWhatIsThere) {
   EXPECT_EQ(cluster.live().size(), 1U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::top_test

@@ -23,7 +23,7 @@ constexpr std::size_t kNameColumnsMin = 12, kNameColumnsMax = 40, kQueueColumnsM
 
 constexpr std::array<std::string_view, 3> kShownNames = {"all", "waiting", "running"};
 constexpr std::array<std::string_view, 3> kNothing = {"nothing waits or runs", "nothing waits", "nothing runs"};
-constexpr std::array<std::string_view, 4> kOrderNames = {"age", "GPUs", "queue", "name"};
+constexpr std::array<std::string_view, 4> kTopOrderNames = {"age", "GPUs", "queue", "name"};
 
 constexpr std::array<std::string_view, 15> kHelp = {"q, ctrl-C       leave",
                                                     "p               all that waits or runs",
@@ -312,7 +312,7 @@ class Drawing {
     std::string text =
         picture_.listed == 0 ? "" : std::to_string(picture_.first + 1) + "-" + std::to_string(last) + " of ";
     text += std::to_string(picture_.listed) + ", " + std::string(kShownNames[static_cast<std::size_t>(wish_.shown)]) +
-            ", by " + std::string(kOrderNames[static_cast<std::size_t>(wish_.order)]);
+            ", by " + std::string(kTopOrderNames[static_cast<std::size_t>(wish_.order)]);
     footer.add(text, Style::kBold);
     if (wish_.hints) footer.add("   q quit  ? help  p/w/r all/waiting/running  s sort", Style::kDim);
     push(footer);
@@ -403,7 +403,7 @@ bool obey(KeyPress key, const TopPicture& seen, TopWish& wish) {
       show(TopShown::kRunning);
       break;
     case 's':
-      wish.order = static_cast<TopOrder>((static_cast<std::size_t>(wish.order) + 1) % kOrderNames.size());
+      wish.order = static_cast<TopOrder>((static_cast<std::size_t>(wish.order) + 1) % kTopOrderNames.size());
       break;
     case 'j':
       wish.first += 1;

@@ -12,8 +12,7 @@
 #include "manifest/hyper_nodes.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::topology_test {
 
 std::vector<Value> objects(const std::string& yaml) { return parse_yaml(yaml).value(); }
 
@@ -309,5 +308,4 @@ TEST(TopologyTree, SaysForHowManySlicesThereIsAPlace) {
   EXPECT_EQ(state_of_node(*in_use[2].node), "ready,cutting all-1g.10gb");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::topology_test

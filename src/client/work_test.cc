@@ -20,8 +20,7 @@
 #include "manifest/timestamp.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::work_test {
 
 const Time kNow = parse_timestamp("2026-11-21T10:00:00Z").value_or(Time{});
 
@@ -653,5 +652,4 @@ TEST(Work, GpusAreSaidAsPeopleSayThem) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::work_test

@@ -17,8 +17,7 @@
 #include "controllers/job_pods.h"
 #include "manifest/labels.h"
 
-namespace berth {
-namespace {
+namespace berth::controllers_test {
 
 std::string job_text(const std::string& name, const std::string& spec = R"("parallelism":2,"completions":3)") {
   return R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")" + name + R"("},"spec":{)" + spec +
@@ -289,5 +288,4 @@ TEST_F(ControllersTest, PodsOfADeletedNodeFailAndGo) {
   });
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::controllers_test

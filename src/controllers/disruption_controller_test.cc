@@ -10,8 +10,7 @@
 #include "local_api/eventually.h"
 #include "local_api/test_server.h"
 
-namespace berth {
-namespace {
+namespace berth::disruption_controller_test {
 
 const std::string kPods = "/api/v1/namespaces/default/pods";
 const std::string kBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -105,5 +104,4 @@ TEST_F(DisruptionTest, AShareIsOneOfThePodsThatTheJobMeansToHave) {
   EXPECT_TRUE(becomes("d", "0/1/2, 0 (InsufficientPods)"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::disruption_controller_test

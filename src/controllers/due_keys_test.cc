@@ -16,8 +16,7 @@
 #include "controllers/cluster_view.h"
 #include "controllers/number_set.h"
 
-namespace berth {
-namespace {
+namespace berth::due_keys_test {
 
 TEST(DueKeys, HandsOutEachKeyOnceAndToOneAtATime) {
   DueKeys due(Seed{1});
@@ -156,5 +155,4 @@ TEST_F(ClusterViewTest, ForgetsWhatTheMirrorPassedByWithoutAWord) {
   EXPECT_EQ(view_.forget_untold(Time{200'000}, come_to(20)).size(), 0u) << "it was told";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::due_keys_test

@@ -9,8 +9,7 @@
 
 #include "controllers/namespace_plan.h"
 
-namespace berth {
-namespace {
+namespace berth::garbage_test {
 
 Value object(const std::string& name, const std::vector<std::string>& owners = {},
              const std::vector<std::string>& finalizers = {}, bool deleted = false) {
@@ -151,5 +150,4 @@ TEST(NamespacePlan, SaysWhatIsLeftAndLetsGoOfWhatIsEmpty) {
   EXPECT_EQ(released["spec"]["finalizers"].items()[0].text(), "example.com/mine");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::garbage_test

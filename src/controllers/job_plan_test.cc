@@ -20,8 +20,7 @@
 #include "manifest/pod_group.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::job_plan_test {
 
 TEST(JobPods, HaveNamesByTheirNumbersAndCarryWhatTheJobSays) {
   const JobWorld world("{parallelism: 4, completions: 4}", "{berth.dev/run-for: 30s, berth.dev/user: ann, other: x}");
@@ -487,5 +486,4 @@ TEST(JobPlanProperty, CountsEachPodOnceWhereverItIsCutOff) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::job_plan_test

@@ -11,8 +11,7 @@
 #include "controllers/job_world.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::job_policies_test {
 
 constexpr const char* kRules =
     "podFailurePolicy: {rules: ["
@@ -281,5 +280,4 @@ TEST(JobPlanProperty, EachIndexIsTriedAsOftenAsItMay) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::job_policies_test

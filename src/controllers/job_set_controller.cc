@@ -13,7 +13,7 @@ namespace berth {
 namespace {
 
 // Jobs made in one go.
-constexpr std::size_t kCreationsMax = 500;
+constexpr std::size_t kJobCreationsMax = 500;
 // Sets with many Jobs are looked at less often, so that looking does not take all the time there is.
 constexpr std::int64_t kJobsPerMs = 50;
 constexpr const char* kJobSets = "jobsets.jobset.x-k8s.io";
@@ -67,7 +67,7 @@ class JobSetController final : public Controller {
     if (!set) return due_.settle(key);
     // Before the facts' moment is read: what passes in between makes what is to be looked at again early, never late.
     const Time now = means_.alarm.now();
-    JobSetFacts facts{.set = *set, .jobs = {}, .now = means_.wall(), .creations_max = kCreationsMax};
+    JobSetFacts facts{.set = *set, .jobs = {}, .now = means_.wall(), .creations_max = kJobCreationsMax};
     const Value& uid = (*set)["metadata"]["uid"];
     for (const ClusterView::Entry* const entry : means_.view.dependents_of(uid.text())) {
       const Value* const owner = entry->kind == &jobs_ ? controller_of(*entry->object) : nullptr;

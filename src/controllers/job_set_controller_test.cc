@@ -24,8 +24,7 @@
 #include "manifest/labels.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::job_set_controller_test {
 
 const std::string kPods = "/api/v1/namespaces/default/pods";
 const std::string kJobs = "/apis/batch/v1/namespaces/default/jobs";
@@ -288,5 +287,4 @@ TEST_F(JobSetTest, CutOffAfterEachWriteItComesToTheSameEnd) {
   EXPECT_GT(writes, 10);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::job_set_controller_test

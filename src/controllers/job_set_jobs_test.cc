@@ -8,8 +8,7 @@
 #include "controllers/job_set_world.h"
 #include "manifest/labels.h"
 
-namespace berth {
-namespace {
+namespace berth::job_set_jobs_test {
 
 const std::string kDriver = part_text("driver", 1, 1);
 const std::string kWorkers = part_text("workers", 3, 4);
@@ -169,5 +168,4 @@ TEST(PodsAtOnce, AreNoMoreThanAreWanted) {
   for (const auto& [spec, pods] : cases) EXPECT_EQ(pods_at_once(parse_yaml(spec)->front()), pods) << spec;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::job_set_jobs_test

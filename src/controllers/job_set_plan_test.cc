@@ -10,8 +10,7 @@
 #include "base/rng.h"
 #include "controllers/job_set_world.h"
 
-namespace berth {
-namespace {
+namespace berth::job_set_plan_test {
 
 const std::string kDriver = part_text("driver", 1, 1);
 const std::string kWorkers = part_text("workers", 2, 4);
@@ -348,5 +347,4 @@ TEST(JobSetPlanProperty, WhereverItIsCutOffItComesToTheSameEnd) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::job_set_plan_test

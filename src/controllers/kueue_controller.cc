@@ -20,8 +20,8 @@ namespace berth {
 namespace {
 
 // The pods of a Job come and go together: one look for all of them, later for one that has many.
-constexpr Duration kSoon{500};
-constexpr std::int64_t kPodsPerMs = 50;
+constexpr Duration kCountSoon{500};
+constexpr std::int64_t kUpdatesPerMs = 50;
 // Numbers in the reason of one that waits change all the time.
 constexpr Duration kRewordAfter = seconds(60);
 
@@ -75,7 +75,7 @@ class KueueController final : public Controller {
     const auto pods = static_cast<std::int64_t>(means_.view.count_dependents(uid.text()));
     std::string key(kind);
     key.append("/").append(name_space.text()).append("/").append(name.text());
-    due_.add(key, means_.alarm.now() + kSoon + Duration{pods / kPodsPerMs});
+    due_.add(key, means_.alarm.now() + kCountSoon + Duration{pods / kUpdatesPerMs});
   }
 
   void look(const std::string& key) {

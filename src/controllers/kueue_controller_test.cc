@@ -18,8 +18,7 @@
 #include "local_api/test_server.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::kueue_controller_test {
 
 const std::string kPods = "/api/v1/namespaces/default/pods";
 const std::string kJobs = "/apis/batch/v1/namespaces/default/jobs";
@@ -339,5 +338,4 @@ TEST(KueueWorkload, HasANameThatIsAValueOfLabelsToo) {
   EXPECT_TRUE(name(std::string(52, 'a') + ".b", "u").starts_with("job-" + std::string(52, 'a') + "-"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::kueue_controller_test

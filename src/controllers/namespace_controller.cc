@@ -14,7 +14,7 @@ namespace {
 
 // What ends slowly, as pods do, is looked for again; soon after one of its objects is told gone, many of which go together.
 constexpr Duration kLookAgain = seconds(5);
-constexpr Duration kSoon{200};
+constexpr Duration kEmptySoon{200};
 constexpr const char* kLookedAt = "20";
 constexpr const char* kNamesOnly = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 
@@ -48,7 +48,7 @@ class NamespaceController final : public Controller {
     } else if (!change.after && kind.namespaced) {
       const std::string name(metadata["namespace"].text());
       const ObjectPtr in = means_.view.find("namespaces", "", name);
-      if (in && is_being_deleted(*in)) due_.add(name, means_.alarm.now() + kSoon);
+      if (in && is_being_deleted(*in)) due_.add(name, means_.alarm.now() + kEmptySoon);
     }
   }
 

@@ -18,7 +18,7 @@ constexpr const char* kLeaseNamespace = "kube-node-lease";
 // Nodes lose their pods one by one: a mistake about many shows before it has cost all.
 constexpr Duration kNodeEvictionEvery = seconds(10);
 // While evictions are paused.
-constexpr Duration kLookAgain = seconds(10);
+constexpr Duration kNodesAgain = seconds(10);
 
 using Type = EventRecorder::Type;
 
@@ -202,7 +202,7 @@ class NodeController final : public Controller {
       }
     }
     if (due.empty()) return;
-    if (are_paused(node)) return due_.add(look->name, now + kLookAgain);
+    if (are_paused(node)) return due_.add(look->name, now + kNodesAgain);
     if (!watched.turn) {
       watched.turn = std::max(next_turn_, now);
       next_turn_ = *watched.turn + kNodeEvictionEvery;

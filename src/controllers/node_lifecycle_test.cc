@@ -8,8 +8,7 @@
 #include "controllers/node_health.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::node_lifecycle_test {
 
 Value node(const std::string& ready, const std::vector<std::vector<std::string>>& taints = {}) {
   Value node;
@@ -196,5 +195,4 @@ TEST(NodeHealth, MostNodesAtOnceDoNotFail) {
   EXPECT_TRUE(is_mass_failure(56, 100));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_lifecycle_test

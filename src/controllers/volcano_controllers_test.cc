@@ -12,8 +12,7 @@
 #include "controllers/job_pods.h"
 #include "manifest/labels.h"
 
-namespace berth {
-namespace {
+namespace berth::volcano_controllers_test {
 
 constexpr const char* kVolcano = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
@@ -212,5 +211,4 @@ TEST_F(VolcanoControllersTest, WhatIsOverGoesAfterItsTime) {
   eventually("gone with its pods", [&] { return is_gone(path("train")) && pods().empty(); });
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::volcano_controllers_test

@@ -41,9 +41,9 @@ std::string go_duration(Duration length) {
   return text + std::to_string(s % 60) + "s";
 }
 
-class Planner {
+class VolcanoPlanner {
  public:
-  explicit Planner(const VolcanoJobFacts& facts)
+  explicit VolcanoPlanner(const VolcanoJobFacts& facts)
       : facts_(facts),
         job_(facts.job),
         spec_(read_volcano_job(job_).job),
@@ -377,6 +377,6 @@ bool is_final_volcano_phase(std::string_view phase) {
   return phase == "Completed" || phase == "Failed" || phase == "Terminated" || phase == "Aborted";
 }
 
-JobPlan plan_volcano_job(const VolcanoJobFacts& facts) { return Planner(facts).plan(); }
+JobPlan plan_volcano_job(const VolcanoJobFacts& facts) { return VolcanoPlanner(facts).plan(); }
 
 }  // namespace berth

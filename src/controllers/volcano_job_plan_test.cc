@@ -10,8 +10,7 @@
 #include "controllers/volcano_job_world.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::volcano_job_plan_test {
 
 using Texts = std::vector<std::string>;
 
@@ -555,5 +554,4 @@ TEST(VolcanoJobPlanProperty, CutOffAnywhereItComesToAnEnd) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::volcano_job_plan_test

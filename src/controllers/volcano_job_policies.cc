@@ -33,7 +33,7 @@ std::set<std::int64_t> exit_codes_of(const Value& pod) {
   return codes;
 }
 
-Happening failure_of(const Value& pod) {
+Happening failure_happened(const Value& pod) {
   Happening happening{.what = pod_in_words(pod) + " failed", .exit_codes = exit_codes_of(pod), .since = end_of(pod)};
   if (!happening.exit_codes.empty()) {
     happening.what += " with exit code " + std::to_string(*happening.exit_codes.begin());
@@ -57,7 +57,7 @@ class Judge {
     if (slot.pod == nullptr) return;
     const Value& pod = *slot.pod;
     if (slot.state == VolcanoPodState::kFailed) {
-      tell(slot, failure_of(pod));
+      tell(slot, failure_happened(pod));
     } else if (slot.state == VolcanoPodState::kEvicted) {
       tell(slot, {.event = VolcanoEvent::kPodEvicted,
                   .what = pod_in_words(pod) + " was evicted",

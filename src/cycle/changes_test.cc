@@ -15,8 +15,7 @@
 #include "cycle/run_cycle.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::changes_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 60 : 1'000;
 
@@ -351,5 +350,4 @@ TEST(Changes, SayOfWhichKindsTheyHadNotTheTime) {
   EXPECT_TRUE(std::ranges::is_sorted(none.broken_off));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::changes_test

@@ -13,10 +13,10 @@
 namespace berth {
 namespace {
 
-class Search {
+class ClaimSearch {
  public:
-  Search(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
-         std::size_t exact_max)
+  ClaimSearch(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
+              std::size_t exact_max)
       : state_(state), claimant_(claimant), taking_(state, trial, index, claimant, way), exact_max_(exact_max) {}
 
   std::variant<Claimed, Unclaimed> run() {
@@ -146,7 +146,7 @@ class Search {
 
 std::variant<Claimed, Unclaimed> claim_room(const State& state, Trial& trial, ScoreIndex& index,
                                             const Claimant& claimant, std::size_t way, std::size_t exact_max) {
-  return Search(state, trial, index, claimant, way, exact_max).run();
+  return ClaimSearch(state, trial, index, claimant, way, exact_max).run();
 }
 
 }  // namespace berth

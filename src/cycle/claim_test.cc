@@ -17,8 +17,7 @@
 #include "placement/place.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::claim_test {
 
 constexpr Time kNow{1'000'000};
 constexpr std::size_t kVictimsMax = 8;
@@ -431,5 +430,4 @@ TEST(ClaimProperty, OfManyStepsASetGoesThatIsNearlyTheCheapest) {
                              {.same_cost = 0.85, .same_claim = 0.9, .found = 0.9, .lost_more_percent = 4});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::claim_test

@@ -17,8 +17,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::deliverable_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 40 : 600;
 constexpr Duration kReclaimWithin{5000};
@@ -343,5 +342,4 @@ TEST(Deliverable, WhoeverOwnsWholeDomainsAndHasNothingRunningGetsThem) {
   EXPECT_GT(asked, kFewSeeds ? 50 : 1000);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::deliverable_test

@@ -12,8 +12,7 @@
 #include "state/plain_exclusive.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::exclusive_test {
 
 // A few small nodes in racks and zones, and work of which much is to be alone: gangs with topologies, elastic work, work that
 // takes from others, is moved, is repaired.
@@ -251,5 +250,4 @@ TEST(ExclusiveProperty, NobodyIsInAnothersDomainAndNobodyWaitsWhoMightRun) {
   EXPECT_GT(afar, kFewSeeds ? 10 : 100);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::exclusive_test

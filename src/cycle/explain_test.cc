@@ -5,8 +5,7 @@
 #include "cycle/run_cycle.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::explain_test {
 
 PodRequest gpus(std::int32_t count, FlavorSet flavors = FlavorSet::all()) {
   return {.gpus = count, .gpu_milli = 1000, .flavors = flavors};
@@ -154,5 +153,4 @@ TEST(WithSeparators, GroupsDigitsByThree) {
   for (const auto& [value, text] : cases) EXPECT_EQ(with_separators(value), text);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::explain_test

@@ -14,8 +14,7 @@
 #include "cycle/run_cycle.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::filling_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 
@@ -326,5 +325,4 @@ TEST(FillingProperty, IsPlainProgressiveFilling) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::filling_test

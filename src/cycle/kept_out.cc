@@ -30,9 +30,9 @@ bool has_a_calendar(const State& state) {
 }
 
 // One workload on the empty cluster. INVARIANT: the trial is as it was found after each call.
-class Search {
+class KeptOutSearch {
  public:
-  Search(const State& idle, Trial& trial, WorkloadId id)
+  KeptOutSearch(const State& idle, Trial& trial, WorkloadId id)
       : state_(idle),
         trial_(trial),
         id_(id),
@@ -188,7 +188,7 @@ bool finds_place_beside_floors(State& idle, WorkloadId id) {
     idle.place_by(policy);
     Trial trial(idle.ledger_for_trial(), idle.quotas_for_trial());
     trial.scrub_idle();
-    found = found || Search(idle, trial, id).finds_one();
+    found = found || KeptOutSearch(idle, trial, id).finds_one();
   }
   idle.place_by(own);
   return found;

@@ -16,8 +16,7 @@
 #include "state/random_world.h"
 #include "state/trial.h"
 
-namespace berth {
-namespace {
+namespace berth::kept_out_test {
 
 // Some pods on few nodes, in all places where they may be together.
 class EveryPlace {
@@ -171,5 +170,4 @@ TEST(KeptOutProperty, IsAskedOfTheEmptyCluster) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::kept_out_test

@@ -14,7 +14,7 @@ namespace berth {
 namespace {
 
 // The way of its shape in which it runs, if all of its pods are still there.
-std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
+std::optional<std::size_t> way_as_placed(const State& state, WorkloadId id) {
   const auto& ways = state.shape(state.workload(id).shape).ways;
   for (std::size_t way = 0; way < ways.size(); ++way) {
     PodId at = state.workload(id).first_pod;
@@ -54,7 +54,7 @@ bool may_be_moved(const State& state, WorkloadId id, Time now) {
   if (workload.started + state.queues()[workload.queue.index()].quota.min_runtime > now) return false;
   if (workload.moved && *workload.moved + kMoveCooldown > now) return false;
   if (state.find_repairing(id) != nullptr || !may_begin_anew(state, id, now)) return false;
-  return way_of(state, id).has_value();
+  return way_as_placed(state, id).has_value();
 }
 
 bool may_begin_anew(const State& state, WorkloadId id, Time now) {
@@ -65,7 +65,7 @@ bool may_begin_anew(const State& state, WorkloadId id, Time now) {
 }
 
 Mover mover_of(const State& state, WorkloadId id, Time now) {
-  return {id, *way_of(state, id), lost_if_taken_gpu_s(state, id, now)};
+  return {id, *way_as_placed(state, id), lost_if_taken_gpu_s(state, id, now)};
 }
 
 std::vector<Mover> movers_of(const State& state, Time now) {

@@ -17,10 +17,10 @@
 namespace berth {
 namespace {
 
-class Search {
+class MoveSearch {
  public:
-  Search(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating, WorkloadId claimant,
-         const std::vector<Mover>& movers, const MoveBounds& bounds, Time now)
+  MoveSearch(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating, WorkloadId claimant,
+             const std::vector<Mover>& movers, const MoveBounds& bounds, Time now)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -394,7 +394,7 @@ class OneWay {
 
   Found first_plan(Within within) {
     const Trial::Mark mark = trial_.mark();
-    Search search(state_, trial_, index_, vacating_, claimant_.workload, movers_, bounds(), claimant_.now);
+    MoveSearch search(state_, trial_, index_, vacating_, claimant_.workload, movers_, bounds(), claimant_.now);
     std::vector<RoomWanted> wanted = room_wanted(within);
     for (std::size_t each = 0; each < wanted.size(); ++each) {
       const bool all = search.make_room(wanted, each) == wanted[each].pods;
@@ -478,7 +478,7 @@ MadeRoom make_room_for_pods_like(const State& state, Trial& trial, ScoreIndex& i
   const RequestId request = state.shape(state.workload(pods_of).shape).ways.front().front().request;
   const RoomWanted all{request, pods_max};
   const Trial::Mark mark = trial.mark();
-  Search search(state, trial, index, vacating, WorkloadId(), movers, bounds, now);
+  MoveSearch search(state, trial, index, vacating, WorkloadId(), movers, bounds, now);
   search.make_room(std::span(&all, 1), 0);
   MadeRoom made{.plan = {}, .pods_before = search.found_free()};
   made.plan = std::move(search).found();

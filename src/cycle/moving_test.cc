@@ -19,8 +19,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::moving_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 300 : 5'000;
 
@@ -140,5 +139,4 @@ TEST(Fragments, CountWhatStillFits) {
   EXPECT_EQ(pods_that_fit(state, 4), 1);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::moving_test

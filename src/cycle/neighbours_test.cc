@@ -11,8 +11,7 @@
 #include "state/plain_neighbours.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::neighbours_test {
 
 // Pods by CPU alone, on a few small nodes.
 class World {
@@ -155,5 +154,4 @@ TEST(NeighboursProperty, NobodyWaitsWhoMightRunAndNobodyIsWhereHeMayNotBe) {
   EXPECT_GT(by_reason, 10);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::neighbours_test

@@ -79,12 +79,12 @@ bool fits_heeding(const State& state, const Shape& shape, NeighbourRefusal heede
   });
 }
 
-struct Wording {
+struct NeighbourWording {
   NeighbourRefusal refusal;
   const char* one;
   const char* many;
 };
-constexpr Wording kWordings[] = {
+constexpr NeighbourWording kNeighbourWordings[] = {
     {NeighbourRefusal::kPort, "has a port taken that it asks for", "have a port taken that it asks for"},
     {NeighbourRefusal::kApart, "is beside pods from which it is to be apart",
      "are beside pods from which it is to be apart"},
@@ -118,7 +118,7 @@ std::string neighbours_text(const State& state, const Shape& shape) {
       alone ? "" : "room for " + with_separators(filled.placed()) + " of " + with_separators(shape.pods) + " pods; ";
   std::int64_t refused = 0;
   std::string by;
-  for (const Wording& each : kWordings) {
+  for (const NeighbourWording& each : kNeighbourWordings) {
     const std::int64_t count = nodes[static_cast<std::size_t>(each.refusal)];
     if (count == 0) continue;
     refused += count;

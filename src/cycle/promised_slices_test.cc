@@ -16,8 +16,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::promised_slices_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 40 : 300;
 
@@ -143,5 +142,4 @@ TEST(PromisedSlicesProperty, StayDeliverable) {
   EXPECT_GT(kept_waiting, 100) << "it has to be in the way of somebody";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::promised_slices_test

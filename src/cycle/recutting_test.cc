@@ -15,8 +15,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::recutting_test {
 
 const GpuHardware& h100() { return *hardware_of(Flavor{.name = "h100", .model = "H100", .memory_mib = 0}); }
 
@@ -354,5 +353,4 @@ TEST(RecuttingProperty, NobodyLosesASliceAndWhoWaitsForOneBegins) {
   EXPECT_GT(seen.failed, least);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::recutting_test

@@ -30,10 +30,10 @@ constexpr std::uint64_t kStream = std::uint64_t{1} << 51;  // not one of a workl
 constexpr std::int64_t kAWhole = 8;                        // of what is lost; one more may be on the way
 constexpr std::size_t kMovesKept = 100'000;                // in the trial, before it is made anew by fewer
 
-class Search {
+class RepackingSearch {
  public:
-  Search(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating, const Repacking& asked,
-         const std::vector<Mover>& movers, const Arrangement& first)
+  RepackingSearch(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating, const Repacking& asked,
+                  const std::vector<Mover>& movers, const Arrangement& first)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -373,7 +373,7 @@ class Search {
 std::optional<Arrangement> repack(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating,
                                   const Repacking& asked, const std::vector<Mover>& movers, const Arrangement& first,
                                   std::int64_t& attempts) {
-  return Search(state, trial, index, vacating, asked, movers, first).run(attempts);
+  return RepackingSearch(state, trial, index, vacating, asked, movers, first).run(attempts);
 }
 
 }  // namespace berth

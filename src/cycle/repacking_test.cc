@@ -17,8 +17,7 @@
 #include "state/fragments.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::repacking_test {
 
 // What any arrangement of those who consent comes to: all places of all of their pods, tried. GPUs are counted, since on nodes that
 // nobody shares whoever stays keeps his own, and the others are alike.
@@ -220,5 +219,4 @@ TEST(RepackingProperty, WhoCanStartByMovesNearlyAlwaysDoes) {
   EXPECT_GT(100 * by_more, 98 * could);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::repacking_test

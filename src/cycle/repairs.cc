@@ -22,9 +22,9 @@ namespace berth {
 namespace {
 
 // What one order of claims says of two in different places of the tree: what covers them, then the priority.
-using Rank = std::pair<std::int32_t, std::int32_t>;
+using RepairRank = std::pair<std::int32_t, std::int32_t>;
 
-Rank rank_of(const State& state, WorkloadId gang) {
+RepairRank rank_of(const State& state, WorkloadId gang) {
   const Workload& workload = state.workload(gang);
   return {coverage_of(state.quotas(), workload), state.shape(workload.shape).terms.priority};
 }
@@ -46,9 +46,9 @@ std::optional<std::size_t> way_of_all(const State& state, WorkloadId gang) {
   return std::nullopt;
 }
 
-class Search {
+class RepairSearch {
  public:
-  Search(const State& state, Trial& trial, ScoreIndex& index, WorkloadId gang, Time now)
+  RepairSearch(const State& state, Trial& trial, ScoreIndex& index, WorkloadId gang, Time now)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -73,7 +73,7 @@ class Search {
  private:
   // The first of each shape in each line, in free room.
   void set_higher_claims_aside() {
-    const Rank own = rank_of(state_, gang_);
+    const RepairRank own = rank_of(state_, gang_);
     state_.lines_in_use().for_each([&](QueueId line) {
       for (const ShapeInLine& entry : state_.lines()[line.index()]->shapes()) {
         if (entry.waiting.empty() || entry.blocked()) continue;
@@ -82,7 +82,7 @@ class Search {
     });
   }
 
-  void set_aside_if_higher(WorkloadId id, const Shape& shape, Rank own) {
+  void set_aside_if_higher(WorkloadId id, const Shape& shape, RepairRank own) {
     if (shape.terms.best_effort) return;
     const QuotaLedger& quotas = trial_.quotas();
     const QueueId queue = state_.workload(id).queue;
@@ -90,7 +90,7 @@ class Search {
       const AmountList asked = asked_by(state_, queue, shape, way);
       const QueueId covered_at = quotas.would_be_covered_at(queue, asked, quotas.end_of(shape.terms));
       // Who could take the gang's room a moment later is not to be passed, either.
-      const bool is_higher = Rank{coverage_of(quotas.tree(), covered_at), shape.terms.priority} > own;
+      const bool is_higher = RepairRank{coverage_of(quotas.tree(), covered_at), shape.terms.priority} > own;
       if (!is_higher && !outranks(state_, id, gang_)) continue;
       if (quota_refusal(quotas, queue, shape.user, shape.terms, asked)) continue;
       Rng rng(state_.seed(), id.value());
@@ -201,12 +201,12 @@ class Search {
 }  // namespace
 
 std::vector<WorkloadId> gangs_to_repair(const State& state) {
-  std::vector<std::tuple<Rank, Time, WorkloadId>> gangs;
+  std::vector<std::tuple<RepairRank, Time, WorkloadId>> gangs;
   for (const auto& [id, repairing] : state.repairing()) {
     if (!repairing.lost.empty()) gangs.emplace_back(rank_of(state, id), repairing.since, id);
   }
   std::ranges::sort(gangs, [](const auto& a, const auto& b) {
-    if (std::get<Rank>(a) != std::get<Rank>(b)) return std::get<Rank>(a) > std::get<Rank>(b);
+    if (std::get<RepairRank>(a) != std::get<RepairRank>(b)) return std::get<RepairRank>(a) > std::get<RepairRank>(b);
     return std::tie(std::get<Time>(a), std::get<WorkloadId>(a)) < std::tie(std::get<Time>(b), std::get<WorkloadId>(b));
   });
   std::vector<WorkloadId> ids;
@@ -215,7 +215,7 @@ std::vector<WorkloadId> gangs_to_repair(const State& state) {
 }
 
 std::optional<Repaired> find_repair(const State& state, Trial& trial, ScoreIndex& index, WorkloadId gang, Time now) {
-  return Search(state, trial, index, gang, now).run();
+  return RepairSearch(state, trial, index, gang, now).run();
 }
 
 }  // namespace berth

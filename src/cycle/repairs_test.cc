@@ -20,8 +20,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::repairs_test {
 
 constexpr PodRequest kOneGpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
 
@@ -440,5 +439,4 @@ TEST(RepairProperty, ThoseWhoAreLeftStayWhereTheyAreAndQuotasAsTheyWere) {
   EXPECT_GE(repaired, static_cast<int>(property_seeds(3000).size() / 40));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::repairs_test

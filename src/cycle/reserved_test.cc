@@ -18,8 +18,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::reserved_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 100 : 3'000;
 
@@ -534,5 +533,4 @@ TEST(Reservation, PassesFromOneTimeToTheNext) {
   EXPECT_EQ(times_of(made, {15, 315}), "110-115/110-115 410-415/410-415 ");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::reserved_test

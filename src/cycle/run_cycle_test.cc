@@ -16,8 +16,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::run_cycle_test {
 
 constexpr std::size_t kFlavors = 2;
 constexpr Time kNow{5};
@@ -405,5 +404,4 @@ TEST(RunCycle, LooksAgainAtAllLinesWhereSomebodyHasToStop) {
   EXPECT_EQ(plan.starts.size(), 1u) << "the limit has room for it";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::run_cycle_test

@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-using Places = std::vector<Alternatives::OnNode>;
+using PlacesOnNodes = std::vector<Alternatives::OnNode>;
 
 class SetBySet {
  public:
@@ -84,7 +84,7 @@ class SetBySet {
     return false;
   }
 
-  bool make_room_at(const Places& places) {
+  bool make_room_at(const PlacesOnNodes& places) {
     alternatives_.look_only_at(places);
     return alternatives_.take_until_it_fits() && std::holds_alternative<Start>(taking_.place());
   }
@@ -126,9 +126,9 @@ class SetBySet {
   Alternatives& alternatives_;
   const State& state_;
   const std::vector<NumberedPodSet>& sets_;
-  Places everywhere_;
+  PlacesOnNodes everywhere_;
   std::optional<std::size_t> before_;
-  std::vector<Places> in_domain_;                         // of its level
+  std::vector<PlacesOnNodes> in_domain_;                  // of its level
   std::vector<std::optional<ClaimCost>> cost_of_domain_;  // to it and such as it
 };
 

@@ -8,8 +8,7 @@
 #include "base/property_seeds.h"
 #include "cycle/settling_cluster_test.h"
 
-namespace berth {
-namespace {
+namespace berth::settling_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 
@@ -170,5 +169,4 @@ TEST(SettlingProperty, AnOwnerGetsItsFloorBackInTime) {
   EXPECT_GE(took_at_once, static_cast<std::int64_t>(property_seeds(kSeeds).size() / 500));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::settling_test

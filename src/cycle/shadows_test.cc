@@ -20,8 +20,7 @@
 #include "state/plain_neighbours.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::shadows_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 
@@ -423,5 +422,4 @@ TEST(ShadowsProperty, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   EXPECT_GT(extended, 0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::shadows_test

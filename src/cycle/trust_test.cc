@@ -16,8 +16,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::trust_test {
 
 constexpr std::uint64_t kSeeds = kFewSeeds ? 300 : 10'000;
 
@@ -435,5 +434,4 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.vgpus_of_strangers, least);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::trust_test

@@ -6,8 +6,7 @@
 
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::turn_text_test {
 
 WorkloadShape gpus(std::int32_t count) { return single_pod({.gpus = count, .gpu_milli = kMilliPerGpu}); }
 
@@ -41,5 +40,4 @@ TEST(TurnText, SaysWhoGoesBeforeItAtEachLevelAndWhy) {
             "it uses 0/1); its share would be 1/16");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::turn_text_test

@@ -11,7 +11,7 @@ namespace berth {
 namespace {
 
 // So many things are named; nodes that are unsuited for others are counted together.
-constexpr std::size_t kNamedMax = 3;
+constexpr std::size_t kWaysNamedMax = 3;
 
 std::string in_brackets(const std::vector<std::string>& values) {
   std::string text;
@@ -79,10 +79,10 @@ std::vector<UnsuitedNodes> in_words(const std::map<std::string, std::int64_t>& n
     said.push_back({count, std::string(words.one) + what, std::string(words.many) + what});
   }
   std::ranges::stable_sort(said, std::ranges::greater(), &UnsuitedNodes::nodes);
-  if (said.size() <= kNamedMax + 1) return said;
+  if (said.size() <= kWaysNamedMax + 1) return said;
   UnsuitedNodes others{0, std::string(words.one_more), std::string(words.many_more)};
-  for (std::size_t i = kNamedMax; i < said.size(); ++i) others.nodes += said[i].nodes;
-  said.resize(kNamedMax);
+  for (std::size_t i = kWaysNamedMax; i < said.size(); ++i) others.nodes += said[i].nodes;
+  said.resize(kWaysNamedMax);
   said.push_back(std::move(others));
   return said;
 }

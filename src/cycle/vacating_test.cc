@@ -9,8 +9,7 @@
 
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::vacating_test {
 
 constexpr std::int64_t kGi = std::int64_t{1} << 30;
 
@@ -220,5 +219,4 @@ TEST(Vacating, WhoIsGivenRoomInThisCycleIsNotThereYet) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::vacating_test

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "sim/generate.h"
+#include "sim/trace.h"
 
 namespace berth {
 namespace {
@@ -18,16 +19,15 @@ constexpr std::int64_t kLoadPercent = 140;
 constexpr std::int64_t kArrivalsPercent = 50, kRunMaxPercent = 50;  // of the afternoon
 constexpr std::int64_t kJobsPerDayFirst = 4'000, kJobsPerDayMost = 8'000'000;
 
-std::int64_t gpu_milli_of(const TraceJob& job) { return job.pods * job.gpus * job.gpu_milli; }
 // In milli-GPU-seconds, as the generator counts.
 std::int64_t gpu_time_of(const TraceJob& job) { return gpu_milli_of(job) * (job.run.ms / 1000); }
 
-struct Shape {
+struct DayShape {
   Duration arrivals, run_max;
 };
 
 // What ran before and goes on, the long ones for a good part of the afternoon: whoever comes finds a full fleet.
-std::vector<TraceJob> running_jobs(const Trace& fleet, const Shape& shape, Rng& rng) {
+std::vector<TraceJob> running_jobs(const Trace& fleet, const DayShape& shape, Rng& rng) {
   std::vector<TraceJob> running;
   for (const TraceJob& job : fleet.jobs) {
     if (job.submit > Time{}) continue;
@@ -38,7 +38,7 @@ std::vector<TraceJob> running_jobs(const Trace& fleet, const Shape& shape, Rng& 
   return running;
 }
 
-std::vector<TraceJob> arriving_jobs(const Trace& fleet, const Shape& shape) {
+std::vector<TraceJob> arriving_jobs(const Trace& fleet, const DayShape& shape) {
   std::vector<TraceJob> arriving;
   for (const TraceJob& job : fleet.jobs) {
     if (job.submit < kAfternoonBegins || job.submit >= kAfternoonBegins + shape.arrivals) continue;
@@ -78,7 +78,7 @@ std::string team_of(const std::string& queue) {
 Trace make_afternoon(const AfternoonSpec& spec) {
   const Duration length{spec.length.ms * spec.speed};
   BERTH_ASSERT(length >= kAfternoonMin && length <= kAfternoonMax);
-  const Shape shape{{length.ms * kArrivalsPercent / 100}, {length.ms * kRunMaxPercent / 100}};
+  const DayShape shape{{length.ms * kArrivalsPercent / 100}, {length.ms * kRunMaxPercent / 100}};
   Rng running_rng(spec.seed, 11), arriving_rng(spec.seed, 12);
   FleetSpec of_fleet{.nodes = spec.nodes,
                      .days = 1,

@@ -17,8 +17,7 @@
 #include "manifest/timestamp.h"
 #include "model/gpu.h"
 
-namespace berth {
-namespace {
+namespace berth::demo_test {
 
 AfternoonSpec small(std::uint64_t seed = 7) {
   return {.nodes = 20, .seed = Seed{seed}, .length = {12'000}, .speed = 60};
@@ -237,5 +236,4 @@ TEST(Objects, AreTakenByTheServer) {
   EXPECT_EQ(pod["metadata"]["annotations"]["berth.dev/gpu-models"].text(), "H100|A100-80GB");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::demo_test

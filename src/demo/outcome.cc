@@ -5,13 +5,12 @@
 
 #include "manifest/timestamp.h"
 #include "model/gpu.h"
+#include "sim/trace.h"
 
 namespace berth {
 namespace {
 
 constexpr std::int64_t kSamples = 600;
-
-std::int64_t gpu_milli_of(const TraceJob& job) { return job.pods * job.gpus * job.gpu_milli; }
 
 bool has_condition(const Value& job, std::string_view type) {
   const auto& conditions = job["status"]["conditions"].items();

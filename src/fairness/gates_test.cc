@@ -14,8 +14,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::gates_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr std::size_t kInner = 0, kFirst = 1, kSecond = 2, kOther = 3;
@@ -295,5 +294,4 @@ TEST(MixtureOf, IsInsideAFloorOrAllowedWhereTryingAllFindsOneThatIs) {
   EXPECT_GT(std::min({covered, allowed, neither}), kFewSeeds ? 2 : 20);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gates_test

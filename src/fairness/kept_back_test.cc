@@ -8,8 +8,7 @@
 
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::kept_back_test {
 
 const FlavorSet kH100 = FlavorSet::of(FlavorId(0));
 const FlavorSet kA100 = FlavorSet::of(FlavorId(1));
@@ -172,5 +171,4 @@ TEST(KeptBack, IsEverythingOnceNoFlavorIsLeft) {
   EXPECT_TRUE(kept.is_everything(both));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::kept_back_test

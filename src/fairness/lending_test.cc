@@ -10,8 +10,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::lending_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 using Numbers = std::vector<std::int64_t>;
@@ -116,5 +115,4 @@ TEST(LendingProperty, WhatIsLentIsWhatIsBorrowed) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::lending_test

@@ -11,8 +11,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::order_test {
 
 PodRequest gpus(std::int32_t count, FlavorSet flavors = FlavorSet::all()) {
   return {.gpus = count, .gpu_milli = 1000, .flavors = flavors};
@@ -364,5 +363,4 @@ TEST(CandidateOrderProperty, IsWhatThePlainRulesSay) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::order_test

@@ -12,8 +12,7 @@
 #include "fairness/gates.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::rights_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Time kNow{100'000};
@@ -521,5 +520,4 @@ TEST(RightsProperty, AGlanceNeverMissesARight) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::rights_test

@@ -8,8 +8,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::share_account_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
@@ -67,5 +66,4 @@ TEST(ShareAccount, IsTheShareThatDecides) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::share_account_test

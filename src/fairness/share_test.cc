@@ -10,8 +10,7 @@
 #include "model/node.h"
 #include "model/workload.h"
 
-namespace berth {
-namespace {
+namespace berth::share_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
@@ -172,5 +171,4 @@ TEST(Share, ComparesExactlyWhatIsAsLargeAsItMayBe) {
   EXPECT_TRUE(share(1, kMemory, fleet_mib - 1) < share(1, kCpu, kFleetCpuMilliMax));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::share_test

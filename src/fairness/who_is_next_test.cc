@@ -11,8 +11,7 @@
 #include "fairness/order.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::who_is_next_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 
@@ -118,5 +117,4 @@ TEST(WhoIsNext, IsWhomTheNextCycleTriesFirst) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::who_is_next_test

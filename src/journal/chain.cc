@@ -59,7 +59,7 @@ Bytes ChainWriter::begin_section(std::uint32_t index, std::uint32_t sections) {
 }
 
 Bytes ChainWriter::append(std::span<const std::uint8_t> payload) {
-  BERTH_ASSERT(payload.size() <= kRecordBytesMax);
+  BERTH_ASSERT(payload.size() <= kJournalRecordBytesMax);
   Bytes record;
   record.reserve(payload.size() + 4 + last_.size());
   put_u32(record, static_cast<std::uint32_t>(payload.size()));
@@ -110,8 +110,8 @@ std::expected<std::span<const std::uint8_t>, std::string> ChainReader::next() {
   cut_off_ = left.size() < 4;
   if (cut_off_) return std::unexpected(at("the journal is cut off here; up to here it is sound"));
   const std::uint32_t size = get_u32(left, 0);
-  cut_off_ = size > 0 && size <= kRecordBytesMax && left.size() - 4 < std::size_t{size} + last_.size();
-  if (size == 0 || size > kRecordBytesMax || cut_off_) {
+  cut_off_ = size > 0 && size <= kJournalRecordBytesMax && left.size() - 4 < std::size_t{size} + last_.size();
+  if (size == 0 || size > kJournalRecordBytesMax || cut_off_) {
     return std::unexpected(at("the record is damaged, or the journal is cut off; up to here it is sound"));
   }
   const Digest digest = sha_.of(last_, left.first(4 + size));

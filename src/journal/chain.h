@@ -20,7 +20,7 @@
 namespace berth {
 
 // A NodesAdded of the largest fleet is below this.
-inline constexpr std::uint32_t kRecordBytesMax = 1u << 30;
+inline constexpr std::uint32_t kJournalRecordBytesMax = 1u << 30;
 
 using Digest = std::array<std::uint8_t, 32>;
 

@@ -10,8 +10,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::chain_test {
 
 void append(Bytes& file, const Bytes& bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); }
 
@@ -366,5 +365,4 @@ TEST(ChainProperty, RandomDamageIsFound) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::chain_test

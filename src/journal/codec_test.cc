@@ -7,8 +7,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::codec_test {
 
 // Numbers at the ends of their ranges and of every length of varint.
 template <class T>
@@ -606,5 +605,4 @@ TEST(Codec, RefusesWhatHasAnotherForm) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::codec_test

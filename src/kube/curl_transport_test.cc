@@ -19,8 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::curl_transport_test {
 
 // One connection as the server's side sees it: bytes.
 class Connection {
@@ -414,5 +413,4 @@ TEST(CurlTransport, RefusesAnAccessThatCannotWork) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::curl_transport_test

@@ -11,8 +11,7 @@
 #include "kube/scripted_transport.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::event_recorder_test {
 
 Value pod(const std::string& name) {
   return *parse_json(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
@@ -213,5 +212,4 @@ TEST(EventRecorder, AnAnswerAfterItsEndIsNobodys) {
   EXPECT_EQ(stage.alarm.waiting(), 0U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::event_recorder_test

@@ -7,8 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::kubeconfig_test {
 
 // A folder of one test, gone afterwards.
 class Folder {
@@ -216,5 +215,4 @@ TEST(Kubeconfig, SaysWhereItLookedWhenThereIsNone) {
   EXPECT_NE(text.find("/nowhere/pod/ca.crt"), std::string::npos) << text;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::kubeconfig_test

@@ -16,8 +16,7 @@
 #include "kube/scripted_transport.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::leader_election_test {
 
 // One lease, kept as an API server keeps it.
 class LeaseServer {
@@ -274,5 +273,4 @@ TEST(LeaderElection, PropertyNeverTwoLeadersAndNeverTheSameEpochTwice) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::leader_election_test

@@ -17,8 +17,7 @@
 #include "kube/scripted_transport.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::mirror_property_test {
 
 struct Pod {
   int uid = 0;
@@ -221,5 +220,4 @@ TEST(Mirror, PropertyInTheEndItIsTheServerAndNothingWasToldBackwards) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::mirror_property_test

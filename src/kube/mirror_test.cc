@@ -13,8 +13,7 @@
 #include "kube/scripted_transport.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::mirror_test {
 
 std::string pod(const std::string& name, const std::string& uid, int revision) {
   return R"({"metadata":{"name":")" + name + R"(","namespace":"d","uid":")" + uid + R"(","resourceVersion":")" +
@@ -351,5 +350,4 @@ TEST(Mirror, TellsNothingAfterItIsDestroyedAlsoFromItsOwnCallback) {
   EXPECT_EQ(told, 2);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::mirror_test

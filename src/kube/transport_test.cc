@@ -18,8 +18,7 @@
 #include "kube/line_splitter.h"
 #include "kube/scripted_transport.h"
 
-namespace berth {
-namespace {
+namespace berth::transport_test {
 
 TEST(Transport, PathsAreThoseOfKubernetes) {
   const struct {
@@ -248,5 +247,4 @@ TEST(Gate, MayBeClosedFromWithin) {
   EXPECT_FALSE(open);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::transport_test

@@ -10,8 +10,7 @@
 #include "local_api/test_server.h"
 #include "manifest/json.h"
 
-namespace berth {
-namespace {
+namespace berth::api_server_test {
 
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
@@ -420,5 +419,4 @@ TEST(ApiServer, KeepsEventsOnceAndShowsThemTwice) {
   EXPECT_EQ(object_of(server.call("GET", newer))["items"].items()[0]["note"].text(), "hello");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::api_server_test

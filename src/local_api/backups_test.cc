@@ -20,8 +20,7 @@
 #include "local_api/local_transport.h"
 #include "local_api/test_server.h"
 
-namespace berth {
-namespace {
+namespace berth::backups_test {
 
 namespace fs = std::filesystem;
 
@@ -228,5 +227,4 @@ TEST(Backup, IsMadeOneAtATimeWhileOthersAreAnswered) {
   EXPECT_EQ(asked("second.db").get().status, 201);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::backups_test

@@ -12,8 +12,7 @@
 #include "local_api/api_answers.h"
 #include "local_api/test_server.h"
 
-namespace berth {
-namespace {
+namespace berth::delete_test {
 
 const std::string kPods = "/api/v1/namespaces/default/pods";
 const std::string kMaps = "/api/v1/namespaces/default/configmaps";
@@ -251,5 +250,4 @@ TEST(PodLog, IsFollowedUntilThePodIsOver) {
   EXPECT_EQ(over.get_future().get().body, "one\ntwo\nhalf a line");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::delete_test

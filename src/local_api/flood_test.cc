@@ -16,8 +16,7 @@
 #include "local_api/api_answers.h"
 #include "local_api/test_server.h"
 
-namespace berth {
-namespace {
+namespace berth::flood_test {
 
 // Keeps the store from writing until it is let go.
 class HeldStore {
@@ -205,5 +204,4 @@ TEST(Flood, AFullStoreTurnsAwayWhoHasFilledItAndSaysWhen) {
   EXPECT_EQ(answers.all().size(), 12U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::flood_test

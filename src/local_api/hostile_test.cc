@@ -8,8 +8,7 @@
 #include "local_api/api_answers.h"
 #include "local_api/test_server.h"
 
-namespace berth {
-namespace {
+namespace berth::hostile_test {
 
 std::string repeated(const std::string& text, int times) {
   std::string all;
@@ -176,5 +175,4 @@ TEST(Hostile, PathsAndQuestionsAreBounded) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::hostile_test

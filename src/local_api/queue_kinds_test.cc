@@ -9,8 +9,7 @@
 #include "local_api/test_server.h"
 #include "manifest/kinds.h"
 
-namespace berth {
-namespace {
+namespace berth::queue_kinds_test {
 
 constexpr const char* kOlder = "/apis/kueue.x-k8s.io/v1beta1/";
 constexpr const char* kNewer = "/apis/kueue.x-k8s.io/v1beta2/";
@@ -247,5 +246,4 @@ TEST(QueueKinds, TheLinterWarnsWithSightOfTheOtherQueues) {
   EXPECT_TRUE(warnings(server, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})").empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::queue_kinds_test

@@ -13,8 +13,7 @@
 #include "local_api/test_server.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::reply_forms_test {
 
 const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 
@@ -178,5 +177,4 @@ TEST(ReplyForms, ATableCarriesNothingOfObjectsThatIsUnknown) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::reply_forms_test

@@ -20,8 +20,7 @@
 #include "manifest/kinds.h"
 #include "manifest/value.h"
 
-namespace berth {
-namespace {
+namespace berth::two_worlds_test {
 
 constexpr const char* kYaml = "application/yaml";
 constexpr const char* kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -476,5 +475,4 @@ TEST(Sight, QueuesAndClassesAreShownToThoseWhoMayUseThem) {
   EXPECT_EQ(names_in(server.call("GET", queues + "?limit=1&continue=" + next, {}, "ann")), "of-ann");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::two_worlds_test

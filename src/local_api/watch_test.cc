@@ -10,8 +10,7 @@
 #include "local_api/api_answers.h"
 #include "local_api/test_server.h"
 
-namespace berth {
-namespace {
+namespace berth::watch_test {
 
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 
@@ -235,5 +234,4 @@ TEST(Limits, WhoLosesTheRightToLookIsToldNoMore) {
   EXPECT_EQ(server.call("GET", kMaps, "", "alice").status, 403);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::watch_test

@@ -9,8 +9,7 @@
 #include "manifest/json.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::circle_spec_test {
 
 CircleSpecReading read(const std::string& text) {
   const auto documents = parse_yaml(text);
@@ -81,5 +80,4 @@ TEST(CircleSpec, SaysAllThatIsWrongAtOnce) {
   EXPECT_EQ(made.mistakes[0].text, "are more than 1,000 queues; name the queues above them");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::circle_spec_test

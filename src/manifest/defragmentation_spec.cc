@@ -12,9 +12,9 @@ namespace {
 // Windows that go on for longer open once a week at least.
 constexpr Duration kAhead{std::int64_t{8} * 86'400'000};
 
-class Reader {
+class DefragmentationReader {
  public:
-  explicit Reader(const Value& spec) : spec_(spec) {}
+  explicit DefragmentationReader(const Value& spec) : spec_(spec) {}
 
   DefragmentationSpecReading read() && {
     const std::int64_t gpus = spec_["gpus"].integer(made_.spec.gpus);
@@ -86,6 +86,6 @@ std::optional<Time> DefragmentationSpec::opens_after(Time now) const {
   return openings.empty() ? std::nullopt : std::optional(openings.front().from);
 }
 
-DefragmentationSpecReading read_defragmentation_spec(const Value& spec) { return Reader(spec).read(); }
+DefragmentationSpecReading read_defragmentation_spec(const Value& spec) { return DefragmentationReader(spec).read(); }
 
 }  // namespace berth

@@ -9,8 +9,7 @@
 #include "manifest/timestamp.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::disruption_budget_test {
 
 Value yaml(const std::string& text) { return parse_yaml(text).value().at(0); }
 
@@ -88,5 +87,4 @@ TEST(DisruptionBudget, TheStatusKeepsTheTimeOfWhatHasNotChanged) {
   EXPECT_EQ(later["conditions"].items()[0]["lastTransitionTime"].text(), "2026-11-21T12:01:00Z");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::disruption_budget_test

@@ -10,8 +10,7 @@
 #include "manifest/yaml.h"
 #include "model/workload.h"
 
-namespace berth {
-namespace {
+namespace berth::gang_owner_test {
 
 Value object(const std::string& yaml) { return parse_yaml(yaml)->at(0); }
 
@@ -310,5 +309,4 @@ TEST(GangOwner, IsReadWhateverItHolds) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gang_owner_test

@@ -4,8 +4,7 @@
 
 #include <optional>
 
-namespace berth {
-namespace {
+namespace berth::given_gpus_test {
 
 TEST(GivenGpus, AreWrittenAsTheyAreRead) {
   const GivenGpus whole{.gpus = GpuSet::from_bits(0b1001)};
@@ -47,5 +46,4 @@ TEST(GivenGpus, AreWrittenAsTheyAreRead) {
     EXPECT_EQ(parse_given_gpus(text), std::nullopt) << text;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::given_gpus_test

@@ -134,9 +134,9 @@ std::string in_gib(Wide bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
 }
 
-class Reader {
+class GpuNeedReader {
  public:
-  Reader(const Value& annotations, const GpuResources& asked) : annotations_(annotations), asked_(asked) {}
+  GpuNeedReader(const Value& annotations, const GpuResources& asked) : annotations_(annotations), asked_(asked) {}
 
   ReadGpuNeed read() {
     const bool memory = annotations_.find(kNeededMemoryAnnotation) != nullptr;
@@ -275,7 +275,7 @@ Parsed<SliceNeed> parse_slice_need(std::string_view text) {
 }
 
 ReadGpuNeed read_gpu_need(const Value& annotations, const GpuResources& asked) {
-  return Reader(annotations, asked).read();
+  return GpuNeedReader(annotations, asked).read();
 }
 
 }  // namespace berth

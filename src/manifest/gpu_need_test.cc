@@ -8,8 +8,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::gpu_need_test {
 
 ReadGpuNeed read(const std::string& annotations, const GpuResources& asked = {.whole = 1}) {
   const auto documents = parse_yaml("{" + annotations + "}");
@@ -232,5 +231,4 @@ TEST(GpuNeed, ParametersAreWhatPeopleWrite) {
   EXPECT_EQ(parse_language_model("precision=bf16,parameters=1")->parameters, 1);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gpu_need_test

@@ -13,9 +13,9 @@
 namespace berth {
 namespace {
 
-class Reader {
+class GpuPartReader {
  public:
-  Reader(const Value& annotations, const GpuResources& asked) : annotations_(annotations), asked_(asked) {}
+  GpuPartReader(const Value& annotations, const GpuResources& asked) : annotations_(annotations), asked_(asked) {}
 
   ReadGpuPart read() {
     const std::vector<std::string_view> amounts = amounts_named();
@@ -180,7 +180,7 @@ std::string GpuPartProblem::to_string() const {
 }
 
 ReadGpuPart read_gpu_part(const Value& annotations, const GpuResources& asked) {
-  return Reader(annotations, asked).read();
+  return GpuPartReader(annotations, asked).read();
 }
 
 std::optional<std::int32_t> parse_part(std::string_view text) {

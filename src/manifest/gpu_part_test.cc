@@ -12,8 +12,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::gpu_part_test {
 
 // What its containers ask; of vGPUs "RESOURCE" or "RESOURCE RESOURCE", and so many of the first.
 struct Asked {
@@ -193,5 +192,4 @@ TEST(GpuPart, IsSoMuchOfAGpuAsItHasMemoryOrReplicas) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gpu_part_test

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::gpu_uses_test {
 
 GpuRecords read(const std::string& used, const std::string& scrubbed) {
   Value node;
@@ -64,5 +63,4 @@ TEST(GpuUses, SayWhatOfThemCannotBeRead) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gpu_uses_test

@@ -7,8 +7,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::hyper_nodes_test {
 
 HyperNode one(const std::string& name, const std::string& spec) {
   return read_hyper_node(parse_yaml("metadata: {name: " + name + "}\nspec: " + spec + "\n")->at(0));
@@ -150,5 +149,4 @@ TEST(HyperNodes, AreLabelsToWhoeverLooksAtLabels) {
   EXPECT_TRUE(nodes[1]["metadata"]["labels"]["hypernode-tier-1"].is_null());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::hyper_nodes_test

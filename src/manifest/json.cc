@@ -25,10 +25,10 @@ constexpr std::array<bool, 256> kPlain = [] {
 }();
 
 bool is_plain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<unsigned> hex_digit(char c) {
-  if (is_digit(c)) return static_cast<unsigned>(c - '0');
+  if (is_json_digit(c)) return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
   if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
   return std::nullopt;
@@ -113,7 +113,7 @@ class JsonReader {
   char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   std::size_t skip_digits() {
     const std::size_t start = at_;
-    while (is_digit(here())) ++at_;
+    while (is_json_digit(here())) ++at_;
     return at_ - start;
   }
   bool fail(std::size_t at, std::string text) {
@@ -158,7 +158,7 @@ bool JsonReader::read_value(Value& out) {
     case 'n':
       return read_word("null", nullptr, out);
     default:
-      return first == '-' || is_digit(first) ? read_number(out) : fail_expecting("a JSON value");
+      return first == '-' || is_json_digit(first) ? read_number(out) : fail_expecting("a JSON value");
   }
 }
 

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::name_pattern_test {
 
 TEST(NamePattern, MatchesWhatGoMatches) {
   struct Case {
@@ -85,5 +84,4 @@ TEST(NamePattern, TakesNoLongerForWhoMeansHarm) {
   EXPECT_TRUE(pattern->matches(std::string(253, 'a')));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::name_pattern_test

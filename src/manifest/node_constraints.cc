@@ -18,9 +18,9 @@ std::optional<TaintEffect> effect_named(std::string_view name) {
   return static_cast<TaintEffect>(found - std::begin(kTaintEffectNames));
 }
 
-class Reader {
+class ConstraintReader {
  public:
-  explicit Reader(const Value& spec, std::string_view ignored) : spec_(spec), ignored_(ignored) {}
+  explicit ConstraintReader(const Value& spec, std::string_view ignored) : spec_(spec), ignored_(ignored) {}
 
   ReadConstraints read() {
     for (const Value::Member& label : spec_["nodeSelector"].members()) {
@@ -140,7 +140,7 @@ std::optional<Toleration> read_toleration(const Value& toleration) {
 }
 
 ReadConstraints read_node_constraints(const Value& spec, std::string_view ignored) {
-  return Reader(spec, ignored).read();
+  return ConstraintReader(spec, ignored).read();
 }
 
 }  // namespace berth

@@ -8,8 +8,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::node_constraints_test {
 
 Value object(const std::string& yaml) {
   const auto documents = parse_yaml(yaml);
@@ -247,5 +246,4 @@ TEST(NodeTaints, WithoutAnEffectAreNone) {
   EXPECT_EQ(read_node_labels(object("{b: '2', a: '1'}")), (Labels{{"a", "1"}, {"b", "2"}}));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_constraints_test

@@ -21,9 +21,9 @@ namespace {
 constexpr std::string_view kNoStrategy = "none";
 constexpr char kBetweenModes = '.';  // the value of a label may have no comma
 
-class Reader {
+class NodeGpusReader {
  public:
-  explicit Reader(const Value& node)
+  explicit NodeGpusReader(const Value& node)
       : labels_(node["metadata"]["labels"]),
         annotations_(node["metadata"]["annotations"]),
         allocatable_(node["status"]["allocatable"]) {}
@@ -252,7 +252,7 @@ class Reader {
 
 }  // namespace
 
-NodeGpus read_node_gpus(const Value& node) { return Reader(node).read(); }
+NodeGpus read_node_gpus(const Value& node) { return NodeGpusReader(node).read(); }
 
 Sharing NodeGpus::shared_as() const {
   if (sharing != Sharing::kExclusive) return sharing;

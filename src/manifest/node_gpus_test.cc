@@ -8,8 +8,7 @@
 #include "manifest/yaml.h"
 #include "model/mig_layout.h"
 
-namespace berth {
-namespace {
+namespace berth::node_gpus_test {
 
 Value node(const std::string& labels, const std::string& allocatable) {
   const auto documents =
@@ -391,5 +390,4 @@ TEST(NodeGpus, OfferOfEachSliceWhatFitsOfItAlone) {
   EXPECT_EQ(replicas["nvidia.com/gpu.shared"].text(), "8");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_gpus_test

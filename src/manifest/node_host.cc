@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view kKeptForm = "write cpu=12,memory=100Gi, for each GPU";
 
-class Reader {
+class NodeHostReader {
  public:
-  Reader(const Value& node, std::int32_t gpus, Sharing sharing, const HostAmounts& has)
+  NodeHostReader(const Value& node, std::int32_t gpus, Sharing sharing, const HostAmounts& has)
       : annotations_(node["metadata"]["annotations"]),
         labels_(node["metadata"]["labels"]),
         gpus_(gpus),
@@ -138,7 +138,7 @@ class Reader {
 }  // namespace
 
 NodeHost read_node_host(const Value& node, std::int32_t gpus, Sharing sharing, const HostAmounts& has) {
-  return Reader(node, gpus, sharing, has).read();
+  return NodeHostReader(node, gpus, sharing, has).read();
 }
 
 }  // namespace berth

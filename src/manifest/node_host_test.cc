@@ -6,8 +6,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::node_host_test {
 
 Value node(const std::string& labels, const std::string& annotations) {
   const auto documents = parse_yaml("{metadata: {labels: " + labels + ", annotations: " + annotations + "}}");
@@ -120,5 +119,4 @@ TEST(NodeHost, SaysWhatToWriteInstead) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_host_test

@@ -10,8 +10,7 @@
 #include "manifest/json.h"
 #include "manifest/kinds.h"
 
-namespace berth {
-namespace {
+namespace berth::openapi_test {
 
 std::vector<std::pair<std::string, std::string>> group_versions() {
   std::set<std::pair<std::string, std::string>> all;
@@ -145,5 +144,4 @@ TEST(OpenApi, OfAGroupThatIsNotServedIsEmpty) {
   EXPECT_TRUE(document["components"]["schemas"].is_empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::openapi_test

@@ -4,8 +4,7 @@
 
 #include <optional>
 
-namespace berth {
-namespace {
+namespace berth::overcommit_text_test {
 
 TEST(ParseOvercommit, TakesAFactorForEachResource) {
   struct Case {
@@ -42,5 +41,4 @@ TEST(Overcommit, WhatIsExtraIsRoundedDownAndOfTheLargestNodeStaysInBounds) {
   EXPECT_EQ((Overcommit{10'000, 10'000}.extra(largest)), (HostAmounts{9 * kNodeCpuMilliMax, 9 * kNodeMemoryBytesMax}));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::overcommit_text_test

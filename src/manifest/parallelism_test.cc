@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::parallelism_test {
 
 TEST(ParseParallelism, ReadsSizesInAnyOrder) {
   struct Case {
@@ -62,5 +61,4 @@ TEST(ProblemOfParallelism, IsThatTheyAreOtherGpus) {
   for (const Case& c : cases) EXPECT_EQ(problem_of(c.parallel, c.pods, c.gpus_of_pod), c.problem);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::parallelism_test

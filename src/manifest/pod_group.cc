@@ -19,9 +19,9 @@ constexpr std::string_view kOlderCoschedulingLabel = "pod-group.scheduling.sigs.
 constexpr std::string_view kOlderVolcanoAnnotation = "scheduling.k8s.io/group-name";
 constexpr const char* kOfPods = "give it to the pods: theirs alone counts";
 
-class Reader {
+class PodGroupReader {
  public:
-  explicit Reader(const Value& object) : spec_(object["spec"]) {}
+  explicit PodGroupReader(const Value& object) : spec_(object["spec"]) {}
 
   PodGroupReading read(std::string_view qualified) && {
     if (qualified == kVolcanoGroups) {
@@ -162,7 +162,7 @@ std::optional<PodGroupName> pod_group_named_by(const Value& pod) {
 
 PodGroupReading read_pod_group(std::string_view qualified, const Value& object) {
   const GangOwnerKind* const owner = find_gang_owner_kind(qualified);
-  return owner != nullptr ? owner->read(object) : Reader(object).read(qualified);
+  return owner != nullptr ? owner->read(object) : PodGroupReader(object).read(qualified);
 }
 
 }  // namespace berth

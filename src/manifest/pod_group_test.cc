@@ -7,8 +7,7 @@
 #include "manifest/workload_name.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::pod_group_test {
 
 Value object(const std::string& yaml) { return parse_yaml(yaml)->at(0); }
 
@@ -128,5 +127,4 @@ TEST(PodGroup, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::pod_group_test

@@ -36,9 +36,9 @@ std::string in_one_line(const Complaints& complaints) {
   return text;
 }
 
-class Reader {
+class NeighboursReader {
  public:
-  explicit Reader(const Value& pod) : spec_(pod["spec"]) {
+  explicit NeighboursReader(const Value& pod) : spec_(pod["spec"]) {
     own_.name_space = pod["metadata"]["namespace"].text();
     own_.labels = read_node_labels(pod["metadata"]["labels"]);
   }
@@ -205,7 +205,7 @@ PodTerm& term_of(Neighbours& neighbours, const NamespacesByLabel& by_label) {
 
 }  // namespace
 
-ReadNeighbours read_neighbours(const Value& pod) { return Reader(pod).read(); }
+ReadNeighbours read_neighbours(const Value& pod) { return NeighboursReader(pod).read(); }
 
 Neighbours with_namespaces(Neighbours read, const std::vector<NamespacesByLabel>& by_label,
                            const std::map<std::string, Value>& labels_of_namespaces, bool& too_many) {

@@ -9,8 +9,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::pod_neighbours_test {
 
 ReadNeighbours read(const std::string& spec) {
   const auto documents = parse_yaml("{metadata: {namespace: ns, labels: {tier: t, app: web}}, spec: " + spec + "}");
@@ -218,5 +217,4 @@ TEST(PodNeighbours, SayWhatIsNotFollowed) {
   for (const Case& c : cases) EXPECT_EQ(read(c.spec).problem, c.problem) << c.spec;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::pod_neighbours_test

@@ -11,8 +11,7 @@
 #include "manifest/schema.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::protobuf_test {
 
 // ---- a small encoder -----------------------------------------------------------------------------------------------
 
@@ -307,5 +306,4 @@ TEST(FromProtobuf, ReadsManyKeysInGoodTimeAndRefusesMillionsOfValues) {
   EXPECT_NE(refused.error().to_string().find("more than 2000000 values"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::protobuf_test

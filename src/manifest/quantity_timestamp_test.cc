@@ -11,8 +11,7 @@
 #include "manifest/canonical_quantity.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::quantity_timestamp_test {
 
 TEST(Quantity, IsWrittenAsKubernetesDoes) {
   struct Case {
@@ -191,5 +190,4 @@ TEST(Age, IsPrintedAsKubectlDoes) {
 
 TEST(SystemWallClock, IsAfterThisWasWritten) { EXPECT_GT(system_wall_clock()(), Time{1'700'000'000'000}); }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::quantity_timestamp_test

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMib = 1 << 20;
+constexpr std::int64_t kBytesPerMib = 1 << 20;
 
 std::string lowered(std::string_view text) {
   std::string made(text);
@@ -122,7 +122,7 @@ class SpecReader {
         complain(place, each.value, amount.error());
         continue;
       }
-      made.amount = memory ? *amount / kMib + (*amount % kMib > 0 ? 1 : 0) : *amount;
+      made.amount = memory ? *amount / kBytesPerMib + (*amount % kBytesPerMib > 0 ? 1 : 0) : *amount;
       const bool twice = std::ranges::any_of(into, [&](const FlavorAmount& other) {
         return other.flavor == made.flavor && other.resource == made.resource && other.profile == made.profile;
       });
@@ -421,7 +421,7 @@ Parsed<std::int64_t> parse_gpu_hours(std::string_view text) {
 
 std::string format_amount(Resource resource, std::int64_t amount) {
   if (resource == Resource::kSlice) return std::to_string(amount);
-  return resource == Resource::kMemory ? format_bytes(amount * kMib) : format_milli(amount);
+  return resource == Resource::kMemory ? format_bytes(amount * kBytesPerMib) : format_milli(amount);
 }
 
 }  // namespace berth

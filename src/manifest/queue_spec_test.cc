@@ -9,8 +9,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::queue_spec_test {
 
 QueueSpecReading read(const std::string& yaml) {
   const auto documents = parse_yaml(yaml);
@@ -145,5 +144,4 @@ TEST(QueueSpec, WritesGpuHoursAsPeopleDo) {
   EXPECT_EQ(format_gpu_hours(-3'600'000'001), "-1");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::queue_spec_test

@@ -12,9 +12,9 @@
 namespace berth {
 namespace {
 
-class Reader {
+class ReservationReader {
  public:
-  explicit Reader(const Value& spec) : spec_(spec) {}
+  explicit ReservationReader(const Value& spec) : spec_(spec) {}
 
   ReservationSpecReading read() && {
     made_.spec.queue = spec_["queue"].text();
@@ -141,6 +141,6 @@ std::string times_text(const Value& spec) {
   return text;
 }
 
-ReservationSpecReading read_reservation_spec(const Value& spec) { return Reader(spec).read(); }
+ReservationSpecReading read_reservation_spec(const Value& spec) { return ReservationReader(spec).read(); }
 
 }  // namespace berth

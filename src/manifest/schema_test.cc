@@ -11,8 +11,7 @@
 #include "manifest/json.h"
 #include "manifest/kinds.h"
 
-namespace berth {
-namespace {
+namespace berth::schema_test {
 
 Value json(std::string_view text) {
   Result<Value> value = parse_json(text);
@@ -266,5 +265,4 @@ TEST(Kinds, EachIsServedOnceAndItsNamesLeadToOneKind) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::schema_test

@@ -17,25 +17,25 @@ namespace {
 using Operator = LabelSelector::Operator;
 using Requirement = LabelSelector::Requirement;
 
-constexpr std::size_t kNameMax = 63;
+constexpr std::size_t kLabelNameMax = 63;
 constexpr std::size_t kPrefixMax = 253;
 constexpr std::string_view kSpace = " \t\r\n";
 
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
 bool is_label_name(std::string_view text) {
   const auto is_inner = [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; };
-  return !text.empty() && text.size() <= kNameMax && is_alphanumeric(text.front()) && is_alphanumeric(text.back()) &&
-         std::ranges::all_of(text, is_inner);
+  return !text.empty() && text.size() <= kLabelNameMax && is_alphanumeric(text.front()) &&
+         is_alphanumeric(text.back()) && std::ranges::all_of(text, is_inner);
 }
 
 bool is_dns_subdomain(std::string_view text) {
   if (text.size() > kPrefixMax) return false;
   while (true) {
     const std::string_view label = text.substr(0, text.find('.'));
-    const auto is_inner = [](char c) { return is_lower_or_digit(c) || c == '-'; };
-    if (label.empty() || !is_lower_or_digit(label.front()) || !is_lower_or_digit(label.back()) ||
+    const auto is_inner = [](char c) { return is_name_character(c) || c == '-'; };
+    if (label.empty() || !is_name_character(label.front()) || !is_name_character(label.back()) ||
         !std::ranges::all_of(label, is_inner)) {
       return false;
     }
@@ -84,9 +84,9 @@ void make_set(std::vector<std::string>& values) {
 }
 
 // A selector's text in tokens: symbols, words, and an empty one at the end.
-class Tokens {
+class SelectorTokens {
  public:
-  explicit Tokens(std::string_view text) : rest_(text) { advance(); }
+  explicit SelectorTokens(std::string_view text) : rest_(text) { advance(); }
 
   std::string_view next() const { return next_; }
   bool at_end() const { return next_.empty(); }
@@ -124,12 +124,12 @@ class Tokens {
   std::string_view next_;
 };
 
-std::string found(const Tokens& tokens) { return tokens.at_end() ? "the end" : quote(tokens.next()); }
+std::string found(const SelectorTokens& tokens) { return tokens.at_end() ? "the end" : quote(tokens.next()); }
 
 Complaints unparsable(const std::string& why) { return Complaints("unable to parse requirement: " + why); }
 
 // "(a, b)" after in and notin; an empty place is the empty value.
-Result<std::vector<std::string>> parse_values(Tokens& tokens) {
+Result<std::vector<std::string>> parse_values(SelectorTokens& tokens) {
   if (!tokens.take("(")) return unparsable("found " + found(tokens) + " where '(' is expected; write KEY in (A, B)");
   std::vector<std::string> values;
   while (true) {
@@ -139,7 +139,7 @@ Result<std::vector<std::string>> parse_values(Tokens& tokens) {
   }
 }
 
-Result<Requirement> parse_requirement(Tokens& tokens) {
+Result<Requirement> parse_requirement(SelectorTokens& tokens) {
   const bool absent = tokens.take("!");
   if (!tokens.next_is_word()) return unparsable("found " + found(tokens) + " where a label key is expected");
   Requirement requirement{.key = std::string(tokens.take()), .op = Operator::kExists, .values = {}};
@@ -257,7 +257,7 @@ Requirement read_expression(const Value& expression, const std::string& path, Co
 
 Result<LabelSelector> LabelSelector::parse(std::string_view text) {
   LabelSelector selector;
-  Tokens tokens(text);
+  SelectorTokens tokens(text);
   if (tokens.at_end()) return selector;
   while (true) {
     Result<Requirement> requirement = parse_requirement(tokens);

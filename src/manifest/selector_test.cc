@@ -6,8 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace berth {
-namespace {
+namespace berth::selector_test {
 
 const Value& labels() {
   static const Value kLabels = Value::map_of({{"app", "web"}, {"tier", "a"}, {"n", "7"}, {"x.io/y", ""}, {"in", "1"}});
@@ -139,5 +138,4 @@ TEST(FieldSelector, RefusesWhatComparesNothing) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::selector_test

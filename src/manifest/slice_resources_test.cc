@@ -7,8 +7,7 @@
 
 #include "model/gpu_hardware.h"
 
-namespace berth {
-namespace {
+namespace berth::slice_resources_test {
 
 TEST(SliceResources, EveryProfileHasOneOfItsOwn) {
   std::map<std::string, std::string> profiles;
@@ -64,5 +63,4 @@ TEST(SliceResources, OnePodAsksOneOrWholeGpus) {
   for (const Case& each : cases) EXPECT_EQ(why_not_in_one_pod(each.slices, each.gpus), each.wrong);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::slice_resources_test

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char at) {
+std::vector<std::string_view> split_at(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t end = text.find(at);
@@ -24,9 +24,9 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-class Reader {
+class TimeRequestReader {
  public:
-  explicit Reader(const Value& annotations) : annotations_(annotations) {}
+  explicit TimeRequestReader(const Value& annotations) : annotations_(annotations) {}
 
   TimeReading read() && {
     read_not_before();
@@ -58,7 +58,7 @@ class Reader {
   void read_hours() {
     const Value* const value = annotations_.find(kHoursAnnotation);
     if (value == nullptr) return;
-    const std::vector<std::string_view> words = split(value->text(), ' ');
+    const std::vector<std::string_view> words = split_at(value->text(), ' ');
     const auto hours = std::ranges::find_if(words, [](std::string_view word) { return word.contains(':'); });
     if (hours == words.end() || hours - words.begin() > 1 || words.end() - hours > 2) {
       return complain(kHoursAnnotation,
@@ -77,7 +77,7 @@ class Reader {
     if (value == nullptr) return;
     constexpr std::string_view kRaise = "raise:";
     constexpr std::string_view kForm = "write how long, and what then: 2h cancel, 2h best-effort or 2h raise:100";
-    const std::vector<std::string_view> words = split(value->text(), ' ');
+    const std::vector<std::string_view> words = split_at(value->text(), ' ');
     if (words.size() != 2) return complain(kMaxWaitAnnotation, std::string(kForm));
     const auto ms = parse_duration_ms(words[0]);
     if (!ms) return complain(kMaxWaitAnnotation, ms.error());
@@ -104,7 +104,7 @@ class Reader {
   void read_never_ready() {
     const Value* const value = annotations_.find(kNeverReadyAnnotation);
     if (value == nullptr) return;
-    const std::vector<std::string_view> words = split(value->text(), ' ');
+    const std::vector<std::string_view> words = split_at(value->text(), ' ');
     if (words.size() > 2)
       return complain(kNeverReadyAnnotation,
                       "write how long, and how often it is tried again if that has an end: 5m 3");
@@ -144,7 +144,7 @@ class Reader {
   void read_after(std::string_view annotation, DependsOn what) {
     const Value* const value = annotations_.find(annotation);
     if (value == nullptr) return;
-    const std::vector<std::string_view> names = split(value->text(), ',');
+    const std::vector<std::string_view> names = split_at(value->text(), ',');
     if (names.size() > kAfterMax) {
       return complain(annotation, "it names " + std::to_string(names.size()) + "; name 100 at most");
     }
@@ -176,6 +176,6 @@ class Reader {
 
 std::string TimeProblem::to_string() const { return "annotation " + std::string(annotation) + ": " + why; }
 
-TimeReading read_time_request(const Value& annotations) { return Reader(annotations).read(); }
+TimeReading read_time_request(const Value& annotations) { return TimeRequestReader(annotations).read(); }
 
 }  // namespace berth

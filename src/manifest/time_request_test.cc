@@ -8,8 +8,7 @@
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::time_request_test {
 
 TimeReading read(const std::string& annotations) { return read_time_request(parse_json(annotations).value()); }
 
@@ -108,5 +107,4 @@ TEST(TimeRequest, SaysWhatToWriteInstead) {
   EXPECT_EQ(problems.front().to_string(), "annotation berth.dev/after: it names 101; name 100 at most");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::time_request_test

@@ -6,11 +6,12 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/time.h"
+
 namespace berth {
 
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000;
 // 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z: what four digits of a year can say.
 constexpr std::int64_t kFirstMs = std::int64_t{-719'528} * kDayMs;
 constexpr std::int64_t kLastMs = std::int64_t{2'932'897} * kDayMs - 1;
@@ -33,9 +34,9 @@ Written write_seconds(Time time) {
 }
 
 // Takes text from the front; once something did not fit, nothing fits any more.
-class Reader {
+class TimestampReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit TimestampReader(std::string_view text) : rest_(text) {}
 
   bool ok() const { return ok_; }
   bool at_end() const { return rest_.empty(); }
@@ -67,7 +68,7 @@ class Reader {
 };
 
 // ".123456789": milliseconds, the rest cut off.
-int read_fraction_ms(Reader& reader) {
+int read_fraction_ms(TimestampReader& reader) {
   reader.skip('.');
   int ms = reader.digit() * 100;
   for (int i = 1, weight = 10; i < 9 && reader.next_is_digit(); ++i, weight /= 10) ms += reader.digit() * weight;
@@ -75,7 +76,7 @@ int read_fraction_ms(Reader& reader) {
 }
 
 // "Z", "+02:00", "-07:30" in minutes.
-int read_offset(Reader& reader) {
+int read_offset(TimestampReader& reader) {
   if (reader.next_is('Z')) {
     reader.skip('Z');
     return 0;
@@ -111,7 +112,7 @@ std::string format_micro_timestamp(Time time) {
 }
 
 std::optional<Time> parse_timestamp(std::string_view text) {
-  Reader reader(text);
+  TimestampReader reader(text);
   const std::chrono::year year{reader.number(4, 9999)};
   reader.skip('-');
   const std::chrono::month month{static_cast<unsigned>(reader.number(2, 12))};

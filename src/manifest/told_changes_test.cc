@@ -7,8 +7,7 @@
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::told_changes_test {
 
 TEST(ToldChanges, AreReadAsTheyAreWritten) {
   const ToldChanges some{{{"pods", "with 2 of its 4 pods"}, {"end", "if a/b: c ended"}}, {"bounds", "nodes"}};
@@ -37,5 +36,4 @@ TEST(ToldChanges, OfAPodAreThoseOfItsCondition) {
   EXPECT_FALSE(changes_told_of(Value()));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::told_changes_test

@@ -9,8 +9,7 @@
 
 #include "manifest/host_list.h"
 
-namespace berth {
-namespace {
+namespace berth::topology_file_test {
 
 using Hosts = std::vector<std::string>;
 
@@ -166,5 +165,4 @@ TEST(TopologyFile, SaysWhereWhatIsWrongWithIt) {
   EXPECT_TRUE(places_of(tower).contains("more than 16 switches above each other")) << places_of(tower);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::topology_file_test

@@ -13,9 +13,9 @@
 namespace berth {
 namespace {
 
-class Reader {
+class TopologyRequestReader {
  public:
-  explicit Reader(const Value& annotations) : annotations_(annotations) {}
+  explicit TopologyRequestReader(const Value& annotations) : annotations_(annotations) {}
 
   ReadTopology read() {
     if (const Value* const own = annotations_.find(kTopologyAnnotation)) {
@@ -149,6 +149,6 @@ std::string label_of_level(std::string_view level) {
 
 std::string TopologyProblem::to_string() const { return "annotation " + std::string(annotation) + ": " + why; }
 
-ReadTopology read_topology(const Value& annotations) { return Reader(annotations).read(); }
+ReadTopology read_topology(const Value& annotations) { return TopologyRequestReader(annotations).read(); }
 
 }  // namespace berth

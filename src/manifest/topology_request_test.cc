@@ -6,8 +6,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::topology_request_test {
 
 ReadTopology read(const std::string& annotations) {
   const auto documents = parse_yaml(annotations);
@@ -98,5 +97,4 @@ TEST(TopologyRequest, SaysWhatHasNoMeaning) {
   EXPECT_EQ(read("{berth.dev/topology: rack, berth.dev/slice: rack}").problems.size(), 2U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::topology_request_test

@@ -10,8 +10,7 @@
 #include "manifest/json.h"
 #include "manifest/value.h"
 
-namespace berth {
-namespace {
+namespace berth::value_json_test {
 
 TEST(Value, HoldsWhatItWasMadeFrom) {
   EXPECT_TRUE(Value().is_null());
@@ -164,5 +163,4 @@ TEST(JsonProperty, WhateverIsWrittenIsReadAsTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::value_json_test

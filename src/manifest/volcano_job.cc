@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kNameMax = 63;  // of labels and host names
+constexpr std::size_t kTaskNameMax = 63;  // of labels and host names
 constexpr std::size_t kTasksMax = 200;
 constexpr std::size_t kHostBytesMax = 400'000;
 constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
@@ -55,13 +55,13 @@ std::string listed(const std::array<std::string_view, Size>& words) {
 
 bool is_dns_label(std::string_view name) {
   const auto is_edge = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= kNameMax && is_edge(name.front()) && is_edge(name.back()) &&
+  return !name.empty() && name.size() <= kTaskNameMax && is_edge(name.front()) && is_edge(name.back()) &&
          std::ranges::all_of(name, [&](char c) { return is_edge(c) || c == '-'; });
 }
 
-class Reader {
+class VolcanoJobReader {
  public:
-  explicit Reader(const Value& object) : object_(object), spec_(object["spec"]) {}
+  explicit VolcanoJobReader(const Value& object) : object_(object), spec_(object["spec"]) {}
 
   ReadVolcanoJob read() {
     for (const NotFollowed& each : kNotInJob) refuse(spec_, "spec", each);
@@ -112,7 +112,7 @@ class Reader {
 
   void read_tasks() {
     const std::string_view name = object_["metadata"]["name"].text();
-    if (name.size() > kNameMax) complain("metadata.name", Value(name), "must be no more than 63 characters");
+    if (name.size() > kTaskNameMax) complain("metadata.name", Value(name), "must be no more than 63 characters");
     if (spec_["tasks"].is_empty()) return complain("spec.tasks", {}, "there is none; write at least one");
     if (spec_["tasks"].items().size() > kTasksMax) {
       return complain("spec.tasks", static_cast<std::int64_t>(spec_["tasks"].items().size()),
@@ -157,7 +157,7 @@ class Reader {
     read_scheduler(from["template"]["spec"]["schedulerName"], field + ".template.spec.schedulerName");
     const std::string_view name = object_["metadata"]["name"].text();
     const std::string longest = volcano_pod_name(name, task.name, std::max<std::int64_t>(0, task.replicas - 1));
-    if (longest.size() > kNameMax) {
+    if (longest.size() > kTaskNameMax) {
       complain(field + ".name", from["name"],
                "makes names of pods that are longer than 63 characters, such as " + longest +
                    "; name the job or the task shorter");
@@ -419,7 +419,7 @@ std::int64_t VolcanoJob::gang_of(std::size_t task) const {
   return sum;
 }
 
-ReadVolcanoJob read_volcano_job(const Value& object) { return Reader(object).read(); }
+ReadVolcanoJob read_volcano_job(const Value& object) { return VolcanoJobReader(object).read(); }
 
 std::string volcano_pod_name(std::string_view job, std::string_view task, std::int64_t index) {
   std::string name(job);

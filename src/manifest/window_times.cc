@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/time.h"
 #include "base/wording.h"
 
 namespace berth {
@@ -82,7 +83,6 @@ std::string clock_text(std::int64_t minute) {
 
 Parsed<WindowTimes> WindowTimes::coming_again(Time first, Duration lasts, std::string_view days, std::string_view zone,
                                               Duration zero_since_1970) {
-  constexpr std::int64_t kMinuteMs = 60'000;
   // What is wrong with days and zone comes first.
   if (auto known = read(days == "weekly" ? "daily" : days, "00:00-24:00", zone); !known) return known;
   cctz::time_zone where;

@@ -1,4 +1,5 @@
 #include "manifest/window_times.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace berth {
-namespace {
-
-constexpr std::int64_t kHourMs = 3'600'000;
-constexpr std::int64_t kDayMs = 24 * kHourMs;
+namespace berth::window_times_test {
 
 // Midnight at UTC, since 1970.
 std::int64_t midnight_ms(int year, unsigned month, unsigned day) {
@@ -178,5 +175,4 @@ TEST(WindowTimes, SayWhatToWriteInstead) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::window_times_test

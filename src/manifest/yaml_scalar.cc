@@ -23,7 +23,7 @@ bool is_one_of(std::span<const std::string_view> words, std::string_view text) {
   return std::ranges::find(words, text) != words.end();
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_scalar_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view without_sign(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
@@ -56,7 +56,7 @@ std::optional<std::string> read_decimal(std::string_view text) {
   std::size_t at = 0;
   const auto skip_digits = [&] {
     const std::size_t start = at;
-    while (at < digits.size() && is_digit(digits[at])) ++at;
+    while (at < digits.size() && is_scalar_digit(digits[at])) ++at;
     return digits.substr(start, at - start);
   };
   std::string_view whole = skip_digits();
@@ -70,7 +70,7 @@ std::optional<std::string> read_decimal(std::string_view text) {
   if (!exponent.empty()) {
     if (exponent[0] != 'e' && exponent[0] != 'E') return std::nullopt;
     const std::string_view power = without_sign(exponent.substr(1));
-    if (power.empty() || !std::ranges::all_of(power, is_digit)) return std::nullopt;
+    if (power.empty() || !std::ranges::all_of(power, is_scalar_digit)) return std::nullopt;
   }
   whole.remove_prefix(std::min(whole.find_first_not_of('0'), whole.size()));
   std::string out = text.starts_with('-') ? "-" : "";
@@ -86,7 +86,7 @@ Value read_plain_scalar(std::string_view text) {
   if (is_one_of(kTrue, text)) return true;
   if (is_one_of(kFalse, text)) return false;
   const char first = text[0];
-  if (!is_digit(first) && first != '+' && first != '-' && first != '.') return text;
+  if (!is_scalar_digit(first) && first != '+' && first != '-' && first != '.') return text;
   std::string number(text);
   if (first != '.') std::erase(number, '_');
   if (const std::optional<std::int64_t> integer = read_integer(number)) return *integer;

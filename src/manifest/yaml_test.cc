@@ -9,8 +9,7 @@
 #include "manifest/json.h"
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::yaml_test {
 
 // All documents as JSON, or the complaints.
 std::string read(std::string_view text, YamlLimits limits = {}) {
@@ -244,5 +243,4 @@ TEST(YamlProperty, WhateverIsWrittenIsReadAsTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::yaml_test

@@ -19,7 +19,7 @@ constexpr std::size_t kSimpleKeyMax = 1000;
 
 void append_spaces(std::string& out, int count) { out.append(static_cast<std::size_t>(count), ' '); }
 
-bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool is_plain_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 // Whether YAML would read something else than this text: a number, a bool, a time, a merge key.
 bool means_something_else(std::string_view text) {
@@ -30,9 +30,9 @@ bool means_something_else(std::string_view text) {
 }
 
 bool can_stand_plain(std::string_view text) {
-  const auto starts_well = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '/' || c == '.' || c == '+'; };
+  const auto starts_well = [](char c) { return is_plain_character(c) || c == '_' || c == '/' || c == '.' || c == '+'; };
   const auto is_harmless = [](char c) {
-    return is_letter_or_digit(c) || std::string_view(" _/.+-:=@()%~^$;<>|&!?*").contains(c);
+    return is_plain_character(c) || std::string_view(" _/.+-:=@()%~^$;<>|&!?*").contains(c);
   };
   return !text.empty() && starts_well(text[0]) && std::ranges::all_of(text, is_harmless) && text.back() != ' ' &&
          text.back() != ':' && !text.contains(": ") && !text.starts_with("...");

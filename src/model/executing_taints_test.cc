@@ -5,8 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::executing_taints_test {
 
 TEST(ExecutingTaints, KeepTheirTimeAsLongAsTheyAreThere) {
   const Taint team{"team", "a", TaintEffect::kNoExecute};
@@ -53,5 +52,4 @@ TEST(ExecutingTaints, TheOneThatIsBorneShortestCounts) {
   for (const auto& each : cases) EXPECT_EQ(leaves_at(each.tolerations, each.came, both), each.leaves) << each.what;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::executing_taints_test

@@ -12,8 +12,7 @@
 
 #include "model/gpu.h"
 
-namespace berth {
-namespace {
+namespace berth::gpu_hardware_test {
 
 const GpuHardware& hardware_of(std::string_view model) { return *find_gpu_hardware(*find_gpu_model(model)); }
 
@@ -168,5 +167,4 @@ TEST(FindMigProfile, IsOfTheModel) {
   EXPECT_EQ(find_mig_profile(hardware_of("H100"), ""), std::nullopt);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gpu_hardware_test

@@ -5,8 +5,7 @@
 #include <set>
 #include <string>
 
-namespace berth {
-namespace {
+namespace berth::gpu_test {
 
 TEST(GpuCatalogue, NamesAreUniqueAndFound) {
   std::set<std::string_view> names;
@@ -96,5 +95,4 @@ TEST(NearestGpuModel, GuessesWhatWasMeant) {
   EXPECT_EQ(nearest_gpu_model(std::string(1 << 20, 'H')), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gpu_test

@@ -14,8 +14,7 @@
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 
-namespace berth {
-namespace {
+namespace berth::listed_gpus_test {
 
 // Nothing where the list says null.
 using Number = std::optional<std::int64_t>;
@@ -242,5 +241,4 @@ TEST(ListedGpus, AreAsTheCatalogueSays) {
   expect_engines_for_every_layout(gpus);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::listed_gpus_test

@@ -13,8 +13,7 @@
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 
-namespace berth {
-namespace {
+namespace berth::mig_geometry_test {
 
 // What can be cut with some shapes.
 struct Enumeration {
@@ -161,5 +160,4 @@ TEST(MigGeometry, HasNoOtherPlaces) {
   EXPECT_EQ(kMigOfRtxPro6000.places().size(), 30U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::mig_geometry_test

@@ -12,8 +12,7 @@
 
 #include "model/gpu.h"
 
-namespace berth {
-namespace {
+namespace berth::mig_layout_test {
 
 const GpuHardware& hardware(std::string_view model) { return *find_gpu_hardware(*find_gpu_model(model)); }
 
@@ -106,5 +105,4 @@ TEST(MilliToPromise, IsWhatTheSlicesAre) {
   EXPECT_EQ(milli_to_promise(node, flavor), 0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::mig_layout_test

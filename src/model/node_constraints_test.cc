@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace berth {
-namespace {
+namespace berth::node_constraints_test {
 
 using enum LabelOperator;
 
@@ -130,5 +129,4 @@ TEST(NodeConstraints, ImagesMakePointsAsInKubeScheduler) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_constraints_test

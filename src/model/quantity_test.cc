@@ -11,8 +11,7 @@
 #include "base/rng.h"
 #include "base/wording.h"
 
-namespace berth {
-namespace {
+namespace berth::quantity_test {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -364,5 +363,4 @@ TEST(ParseDuration, RefusesTheRest) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::quantity_test

@@ -7,8 +7,7 @@
 
 #include "model/gpu_hardware.h"
 
-namespace berth {
-namespace {
+namespace berth::slice_packing_test {
 
 std::vector<std::size_t> plain_shapes(const MigGeometry& geometry) {
   std::vector<std::size_t> plain;
@@ -145,5 +144,4 @@ TEST(SlicePacking, LooksAtWhatStaysAndAtWhatWasCut) {
       0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::slice_packing_test

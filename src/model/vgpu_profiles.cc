@@ -85,7 +85,7 @@ const ModelVgpus* vgpus_of(const Flavor& flavor) {
 }
 
 // Resources have no blanks in their names, and what NVIDIA's tools print has some.
-bool same_name(std::string_view known, std::string_view name) {
+bool same_resource_name(std::string_view known, std::string_view name) {
   return std::ranges::equal(known, name, [](char a, char b) { return a == b || (a == '-' && (b == ' ' || b == '_')); });
 }
 
@@ -107,7 +107,7 @@ std::vector<VgpuProfile> vgpu_profiles(const Flavor& flavor) {
 }
 
 std::optional<VgpuProfile> find_vgpu(const Flavor& flavor, std::string_view name) {
-  return first_of(flavor, [&](const VgpuProfile& each) { return same_name(each.name, name); });
+  return first_of(flavor, [&](const VgpuProfile& each) { return same_resource_name(each.name, name); });
 }
 
 std::optional<VgpuProfile> find_vgpu(const Flavor& flavor, std::int32_t gpu_milli) {
@@ -126,7 +126,7 @@ std::optional<VgpuProfile> find_vgpu(std::string_view name) {
   for (const ModelVgpus& of : kModels) {
     for (const Size& size : of.sizes) {
       VgpuProfile profile = profile_of(of, size);
-      if (same_name(profile.name, name)) return profile;
+      if (same_resource_name(profile.name, name)) return profile;
     }
   }
   return std::nullopt;

@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace berth {
-namespace {
+namespace berth::vgpu_profiles_test {
 
 Flavor flavor_of(std::string_view model) { return {.name = "f", .model = std::string(model), .memory_mib = 0}; }
 
@@ -68,5 +67,4 @@ TEST(VgpuProfiles, AreAsManyAsTheTablesSay) {
   EXPECT_EQ(find_vgpu("A10-12Q"), std::nullopt);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::vgpu_profiles_test

@@ -6,8 +6,7 @@
 
 #include "model/gpu.h"
 
-namespace berth {
-namespace {
+namespace berth::balance_test {
 
 constexpr FlavorId kA100 = FlavorId(0);
 constexpr FlavorId kT4 = FlavorId(1);
@@ -64,5 +63,4 @@ TEST(Balance, ScarcityHasItsBoundAndNoTypeIsDividedByNothing) {
   EXPECT_EQ(Balance(only_t4, std::vector<std::int64_t>{5, 0}).scarcity(kA100), 0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::balance_test

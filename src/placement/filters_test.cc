@@ -10,8 +10,7 @@
 #include "state/random_world.h"
 #include "state/room.h"
 
-namespace berth {
-namespace {
+namespace berth::filters_test {
 
 // A node of four GPUs with 1,000 MiB each; what stands in a case was taken from it before.
 struct Case {
@@ -363,5 +362,4 @@ TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::filters_test

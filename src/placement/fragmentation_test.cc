@@ -7,8 +7,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::fragmentation_test {
 
 // The definition, word by word: free thousandths that a pod of each kind cannot use, times the kind's weight.
 std::int64_t unusable_by_definition(const std::vector<TypicalPod>& pods, FlavorId flavor, std::int64_t cpu_free_milli,
@@ -89,5 +88,4 @@ TEST(FragmentationScoreProperty, IsTheSigmoidRoundedDown) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::fragmentation_test

@@ -39,10 +39,10 @@ std::optional<std::size_t> choose(std::size_t items, std::int64_t pods, bool or_
   return or_largest && largest ? std::optional(largest->item) : std::nullopt;
 }
 
-class Placing {
+class PlacingInDomains {
  public:
-  Placing(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng, std::int64_t more,
-          const std::vector<NodeId>* among)
+  PlacingInDomains(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng,
+                   std::int64_t more, const std::vector<NodeId>* among)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -339,7 +339,7 @@ std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const Sta
                                                                        ScoreIndex& index, const NumberedPodSet& set,
                                                                        Rng& rng, std::int64_t more,
                                                                        const std::vector<NodeId>* among) {
-  return Placing(state, trial, index, set, rng, more, among).run();
+  return PlacingInDomains(state, trial, index, set, rng, more, among).run();
 }
 
 }  // namespace berth

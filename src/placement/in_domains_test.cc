@@ -17,8 +17,7 @@
 #include "state/random_world.h"
 #include "state/room.h"
 
-namespace berth {
-namespace {
+namespace berth::in_domains_test {
 
 const PodRequest kOneGpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
 
@@ -334,5 +333,4 @@ TEST(PlaceInDomains, PutsSlicesWhereTheyLeaveTheLeast) {
   for (const PodPlacement& pod : std::get<Start>(outcome).pods) EXPECT_EQ(state.node(pod.node).name, "c");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::in_domains_test

@@ -10,8 +10,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::near_gpus_test {
 
 TEST(NearGpus, AreInOneGroupAndLeaveWholeOnes) {
   constexpr GpuLinks kBoth{.pcie = 4, .nvlink = 2};
@@ -70,5 +69,4 @@ TEST(NearGpusProperty, NoOtherSetIsNearer) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::near_gpus_test

@@ -10,8 +10,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::network_cost_test {
 
 // Nodes of one kind, so many in each rack; figures in GB/s.
 Network racks_of(std::size_t racks, std::size_t nodes, const std::string& inside = "839",
@@ -198,5 +197,4 @@ TEST(NetworkCostProperty, IsThatOfEveryGroupByItself) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::network_cost_test

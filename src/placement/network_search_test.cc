@@ -10,8 +10,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::network_search_test {
 
 const std::vector<Flavor> kFlavors = {{"h100", "H100-SXM5-80GB", 81'559}};
 
@@ -222,5 +221,4 @@ TEST(CheapestPlacesProperty, LargeGangsFindTheirPlaces) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::network_search_test

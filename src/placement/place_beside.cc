@@ -23,9 +23,9 @@ struct Cell {
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
-class Placing {
+class PlacingBeside {
  public:
-  Placing(const State& state, Trial& trial, ScoreIndex& index, const PartOfASet& part, Rng& rng)
+  PlacingBeside(const State& state, Trial& trial, ScoreIndex& index, const PartOfASet& part, Rng& rng)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -379,7 +379,7 @@ class Placing {
 
 std::optional<std::vector<PodPlacement>> place_beside(const State& state, Trial& trial, ScoreIndex& index,
                                                       const PartOfASet& part, Rng& rng) {
-  return Placing(state, trial, index, part, rng).run();
+  return PlacingBeside(state, trial, index, part, rng).run();
 }
 
 }  // namespace berth

@@ -12,8 +12,7 @@
 #include "state/random_world.h"
 #include "state/room.h"
 
-namespace berth {
-namespace {
+namespace berth::place_test {
 
 const PodRequest kOneGpu{.gpus = 1, .gpu_milli = 1000};
 
@@ -170,5 +169,4 @@ TEST(PlaceWorkloadProperty, OfSetsThatAreNearEachOtherItStartsExactlyWhenOneRack
   EXPECT_GT(not_in_the_tightest, 0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::place_test

@@ -7,8 +7,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::score_index_test {
 
 constexpr std::size_t kFlavors = 3;
 // Too few for all rows: the index keeps sixteen and makes the others again.
@@ -120,5 +119,4 @@ TEST(ScoreIndex, GivesATieToTheFirstNodeOfTheRun) {
   EXPECT_EQ(index.best(state, RequestId(0), rng), std::nullopt);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::score_index_test

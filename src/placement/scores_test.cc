@@ -16,8 +16,7 @@
 #include "placement/slice_choice.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::scores_test {
 
 UsualDemand no_demand(std::size_t flavors) {
   return {std::vector<TypicalPod>{}, std::vector<std::int64_t>(flavors, 0)};
@@ -503,5 +502,4 @@ TEST(RandomPolicy, DrawsEveryFittingGpuEquallyOften) {
   for (const auto& [gpus, times] : drawn) EXPECT_NEAR(times, 1000, 150) << gpus;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::scores_test

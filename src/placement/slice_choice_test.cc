@@ -22,8 +22,7 @@
 #include "placement/slice_optimum.h"
 #include "placement/slice_trial.h"
 
-namespace berth {
-namespace {
+namespace berth::slice_choice_test {
 
 // Every layout of a family, the empty one first.
 std::vector<MigPlaceSet> layouts_of(const MigGeometry& mig) {
@@ -361,5 +360,4 @@ TEST(SliceTrial, PacksWhatHasALayout) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::slice_choice_test

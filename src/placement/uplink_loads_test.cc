@@ -6,8 +6,7 @@
 
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::uplink_loads_test {
 
 Node node_in(const std::string& block, const std::string& rack) {
   return {.name = block + rack, .flavor = FlavorId(0), .gpus = 8, .labels = {{"block", block}, {"rack", rack}}};
@@ -62,5 +61,4 @@ TEST(UplinkLoads, AreTheGpusOfGangsThatAreOnBothSides) {
   EXPECT_EQ(load(2, "x1"), 4);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::uplink_loads_test

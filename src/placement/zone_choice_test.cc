@@ -12,8 +12,7 @@
 #include "placement/filters.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::zone_choice_test {
 
 Node two_zones(NumaPolicy policy) {
   return {.name = "",
@@ -136,5 +135,4 @@ TEST(GpusByZoneProperty, AreInAsFewZonesAndLeaveAsManyWholeAsAnySet) {
   EXPECT_GT(in_several, 20);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::zone_choice_test

@@ -7,8 +7,7 @@
 #include "policy/assemble.h"
 #include "policy/read_objects.h"
 
-namespace berth {
-namespace {
+namespace berth::diff_test {
 
 std::string queue(const std::string& name, const std::string& spec) {
   return "---\napiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: " + name + "}\nspec: {" + spec + "}\n";
@@ -53,5 +52,4 @@ TEST(PolicyDiff, NamesWhatCameWentAndChanged) {
   for (const Case& each : cases) EXPECT_EQ(changes(each.before, each.after), each.says) << each.what;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::diff_test

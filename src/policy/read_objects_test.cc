@@ -14,8 +14,7 @@
 #include "policy/own_objects.h"
 #include "policy/show.h"
 
-namespace berth {
-namespace {
+namespace berth::read_objects_test {
 
 Policy read(std::string_view yaml) {
   auto parts = read_policy_text(yaml, "q.yaml");
@@ -470,5 +469,4 @@ TEST(Texts, ListsOtherKindsAndWhatIsNoObject) {
   EXPECT_FALSE(read_policy_text("a: [", "q.yaml"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::read_objects_test

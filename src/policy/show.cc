@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-std::optional<std::int64_t> given(const AmountList& amounts, Dim dim) {
+std::optional<std::int64_t> amount_given(const AmountList& amounts, Dim dim) {
   const auto found = std::ranges::lower_bound(amounts, dim, {}, &Amount::dim);
   return found != amounts.end() && found->dim == dim ? std::optional(found->amount) : std::nullopt;
 }
@@ -180,7 +180,7 @@ class Shown {
   std::vector<std::string> amount_row(QueueId queue, Dim dim) const {
     const Quota& quota = policy_.queues[queue.index()].queue.quota;
     const auto cell = [&](AmountKind kind, const char* otherwise) {
-      const auto amount = given(amounts_of(quota, kind), dim);
+      const auto amount = amount_given(amounts_of(quota, kind), dim);
       return amount ? format_amount(dim.resource(), *amount) : std::string(otherwise);
     };
     const std::int64_t promised = tree_.guarantee(queue)[dim.index()];
@@ -190,7 +190,7 @@ class Shown {
             dim.is_of_slices() ? "mig-" + policy_.named(dim).profile : std::string(berth::name_of(dim.resource())),
             promised == 0 ? cell(AmountKind::kGuarantee, "-") : format_amount(dim.resource(), promised),
             pool ? format_amount(dim.resource(), *pool) : "-",
-            cell(AmountKind::kBorrowingLimit, given(quota.limit, dim) ? "to limit" : "any"),
+            cell(AmountKind::kBorrowingLimit, amount_given(quota.limit, dim) ? "to limit" : "any"),
             cell(AmountKind::kLendingLimit, promised == 0 ? "-" : "all"),
             cell(AmountKind::kLimit, "-"),
             "",

@@ -19,8 +19,7 @@
 #include "store/faulty_disk.h"
 #include "store/test_stores.h"
 
-namespace berth {
-namespace {
+namespace berth::crash_test {
 
 using Failure = FaultyDisk::Failure;
 using Unsynced = FaultyDisk::Unsynced;
@@ -285,5 +284,4 @@ TEST_P(CrashStories, AFailingDiskRefusesClearlyAndTheNextServerGoesOn) {
 
 INSTANTIATE_TEST_SUITE_P(Six, CrashStories, ::testing::Range<std::size_t>(0, 6));
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::crash_test

@@ -3,14 +3,11 @@
 #include <sys/resource.h>
 
 namespace berth {
-namespace {
 
-constexpr int kNice = 10;
-
-// Decisions go first where there are not enough cores. On Linux this is the calling thread alone.
-void give_way() { setpriority(PRIO_PROCESS, 0, kNice); }
-
-}  // namespace
+void give_way() {
+  constexpr int kNice = 10;
+  setpriority(PRIO_PROCESS, 0, kNice);
+}
 
 Background::Background(std::function<void(Work)> post) : post_(std::move(post)) { worker_.post(give_way); }
 

@@ -10,6 +10,9 @@
 
 namespace berth {
 
+// Decisions go first where there are not enough cores. On Linux this is the calling thread alone.
+void give_way();
+
 class Background {
  public:
   using Work = std::function<void()>;

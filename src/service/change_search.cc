@@ -1,23 +1,18 @@
 #include "service/change_search.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
 #include "cycle/changes.h"
+#include "service/background.h"
 
 namespace berth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kNice = 10;
 constexpr Duration kPauseMin = seconds(1);
-
-// Decisions go first where there are not enough cores. On Linux this is the calling thread alone.
-void give_way() { setpriority(PRIO_PROCESS, 0, kNice); }
 
 }  // namespace
 

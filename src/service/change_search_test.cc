@@ -11,8 +11,7 @@
 #include "service/live_cluster.h"
 #include "service/posted_work.h"
 
-namespace berth {
-namespace {
+namespace berth::change_search_test {
 
 // A search, and what it has told.
 struct Searching {
@@ -137,5 +136,4 @@ TEST(ChangeSearch, EndsAtOnceInTheMiddle) {
   searching->ask(cluster, Time{10'000});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::change_search_test

@@ -8,8 +8,7 @@
 
 #include "manifest/timestamp.h"
 
-namespace berth {
-namespace {
+namespace berth::defragmentations_test {
 
 constexpr Time kNoon{std::int64_t{1'764'072'000} * 1000};  // 2025-11-25T12:00:00Z
 
@@ -170,5 +169,4 @@ TEST(Defragmentations, WhatCannotBeReadMovesNobody) {
   EXPECT_TRUE(moves_in(odd).moves.empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::defragmentations_test

@@ -66,7 +66,7 @@ std::optional<Time> not_ready_since(const Value& node) {
 
 // ---- what one pod asks ----------------------------------------------------------------------------------------------
 
-struct AmountList {
+struct PodAmounts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
@@ -205,8 +205,8 @@ class PodReader {
   }
 
   // One container's requests; what is limited and not requested is requested (the API server says so too).
-  AmountList amounts_of(const Value& container) {
-    AmountList amounts;
+  PodAmounts amounts_of(const Value& container) {
+    PodAmounts amounts;
     const Value& requests = container["resources"]["requests"];
     for (const Value::Member& each : requests.members()) {
       const auto take = [&](std::int64_t& into, const Parsed<std::int64_t>& parsed) {
@@ -239,7 +239,7 @@ class PodReader {
     return amounts;
   }
 
-  void add(AmountList& sum, const AmountList& more) {
+  void add(PodAmounts& sum, const PodAmounts& more) {
     bool believed = add_to(sum.cpu_milli, more.cpu_milli) && add_to(sum.memory_bytes, more.memory_bytes) &&
                     add_to(sum.gpus, more.gpus) && add_to(sum.replicas, more.replicas) &&
                     add_to(sum.batch_cpu_milli, more.batch_cpu_milli) &&
@@ -250,11 +250,11 @@ class PodReader {
   }
 
   // Containers run together; before them the initial ones, one after the other, beside those of them that stay.
-  AmountList total() {
-    AmountList together, before_most, stay;
+  PodAmounts total() {
+    PodAmounts together, before_most, stay;
     for (const Value& container : spec_["containers"].items()) add(together, amounts_of(container));
     for (const Value& container : spec_["initContainers"].items()) {
-      AmountList amounts = amounts_of(container);
+      PodAmounts amounts = amounts_of(container);
       if (container["restartPolicy"].text() == "Always") {
         add(stay, amounts);
         amounts = stay;
@@ -276,7 +276,7 @@ class PodReader {
     }
   }
 
-  static void raise_to(AmountList& most, const AmountList& other) {
+  static void raise_to(PodAmounts& most, const PodAmounts& other) {
     most.cpu_milli = std::max(most.cpu_milli, other.cpu_milli);
     most.memory_bytes = std::max(most.memory_bytes, other.memory_bytes);
     most.gpus = std::max(most.gpus, other.gpus);
@@ -288,7 +288,7 @@ class PodReader {
   }
 
   void read_request() {
-    const AmountList amounts = total();
+    const PodAmounts amounts = total();
     if (std::max(amounts.cpu_milli, amounts.batch_cpu_milli) > kNodeCpuMilliMax ||
         std::max(amounts.memory_bytes, amounts.batch_memory_bytes) > kNodeMemoryBytesMax ||
         amounts.gpus > kGpusPerNodeMax) {
@@ -315,7 +315,7 @@ class PodReader {
     read_models();
   }
 
-  void read_slice(const AmountList& amounts) {
+  void read_slice(const PodAmounts& amounts) {
     if (std::string why = why_not_in_one_pod(amounts.slices, amounts.gpus); !why.empty())
       return complain(std::move(why));
     const std::string& resource = amounts.slices.begin()->first;

@@ -7,8 +7,7 @@
 
 #include "manifest/yaml.h"
 
-namespace berth {
-namespace {
+namespace berth::facts_test {
 
 Value object(const std::string& yaml) {
   const auto documents = parse_yaml(yaml);
@@ -533,5 +532,4 @@ TEST(PodFacts, KnowThePartThatItAsks) {
   EXPECT_FALSE(read_pod(pod("{}", "{}")).terms.latency_critical);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::facts_test

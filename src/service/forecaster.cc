@@ -1,9 +1,8 @@
 #include "service/forecaster.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
+#include "service/background.h"
 #include "sim/files.h"
 
 namespace berth {
@@ -11,11 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kNice = 10;
 constexpr std::chrono::milliseconds kPauseMax{3'000};
-
-// Decisions go first where there are not enough cores. On Linux this is the calling thread alone.
-void give_way() { setpriority(PRIO_PROCESS, 0, kNice); }
 
 }  // namespace
 

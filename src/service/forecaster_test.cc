@@ -14,8 +14,7 @@
 #include "service/posted_work.h"
 #include "sim/files.h"
 
-namespace berth {
-namespace {
+namespace berth::forecaster_test {
 
 class ForecasterTest : public testing::Test {
  protected:
@@ -123,5 +122,4 @@ TEST(LiveEngine, TellsOfRunsThatHaveEnded) {
   EXPECT_TRUE(cluster.engine().take_ended_runs().empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::forecaster_test

@@ -10,8 +10,7 @@
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::hyper_nodes_test {
 
 Value hyper_node(const std::string& name, int tier, const std::string& type, const std::string& pattern) {
   return parse_yaml("metadata: {name: " + name + ", uid: u-" + name + "}\nspec: {tier: " + std::to_string(tier) +
@@ -101,5 +100,4 @@ TEST(HyperNodes, WhatIsChangedCountsAtOnce) {
   EXPECT_EQ(world.status("b")["nodeCount"].integer(-1), 0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::hyper_nodes_test

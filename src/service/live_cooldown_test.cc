@@ -12,8 +12,7 @@
 #include "service/live_engine.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::live_cooldown_test {
 
 using Amounts = std::map<std::string, std::string>;
 using Names = std::set<std::string>;
@@ -145,5 +144,4 @@ TEST(LiveIdleFloor, IsToldWhateverBegins) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_cooldown_test

@@ -14,8 +14,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_cuts_test {
 
 // A Node of two H100 that are cut into two 3g.40gb each; what is written on it is, as an API server would.
 class CutNode {
@@ -218,5 +217,4 @@ TEST(LiveCuts, WhatIsCutInHalfTakesNobody) {
   EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_cuts_test

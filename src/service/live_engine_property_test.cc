@@ -21,8 +21,7 @@
 #include "service/requests.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_engine_property_test {
 
 constexpr std::int64_t kGpuSecond = 1'000'000;  // in GPU-microseconds
 
@@ -413,5 +412,4 @@ TEST(LiveEngineProperty, NoDeviceIsGivenTwiceWhateverTheWorldDoes) {
   EXPECT_GT(repaired, 100) << "few gangs got others in place of those that they had lost";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_engine_property_test

@@ -9,8 +9,7 @@
 
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::live_engine_test {
 
 TEST(LiveEngine, BindsPodsToNodesWithTheDevicesTheyGet) {
   LiveEngine engine(Seed{1});
@@ -301,5 +300,4 @@ TEST(LiveEngine, CountsWorkloadsByQueue) {
   EXPECT_EQ(counts.at(std::string(kDefaultQueue)).pending + counts.at("research").pending, 2) << "the gang is one";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_engine_test

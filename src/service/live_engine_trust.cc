@@ -90,7 +90,7 @@ std::string what_holds(const std::vector<std::string>& queues, const Apart& apar
 }
 
 // As a status says it.
-Time whole_second(Time time) { return Time{time.ms - time.ms % 1000}; }
+Time in_whole_seconds(Time time) { return Time{time.ms - time.ms % 1000}; }
 
 }  // namespace
 
@@ -366,7 +366,7 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
                    .reason = "TrustEnded",
                    .message = "some are on one GPU who do not trust each other any more, or too near; they part by " +
                               format_timestamp(last) + ", or some of them have to stop",
-                   .since = whole_second(now)});
+                   .since = in_whole_seconds(now)});
   }
   std::string reason, wrong;
   const auto complain = [&](const char* why, std::string text) {
@@ -400,7 +400,7 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
                                     .holds = in_force,
                                     .reason = in_force ? "AsWritten" : reason,
                                     .message = in_force ? what_holds(circle.holds, circle.apart) : wrong,
-                                    .since = whole_second(now)});
+                                    .since = in_whole_seconds(now)});
 }
 
 std::map<std::string, CircleStanding> LiveEngine::circle_standings() const {

@@ -9,8 +9,7 @@
 #include "manifest/yaml.h"
 #include "service/live_cluster.h"
 
-namespace berth {
-namespace {
+namespace berth::live_host_test {
 
 // 8 GPUs and 128 CPUs.
 NodeFacts node_that_says(const std::string& labels, const std::string& annotations) {
@@ -156,5 +155,4 @@ TEST(LiveHost, WhoRunsOnANodeThatBecomesASpareStays) {
   EXPECT_TRUE(round.bindings.empty() && round.evictions.empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_host_test

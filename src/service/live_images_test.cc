@@ -7,8 +7,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_images_test {
 
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
 
@@ -61,5 +60,4 @@ TEST(LiveImages, WhatNodesPullLaterCountsForWhoComesThen) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_images_test

@@ -13,8 +13,7 @@
 #include "service/live_facts.h"
 #include "service/told_standings.h"
 
-namespace berth {
-namespace {
+namespace berth::live_memory_test {
 
 constexpr std::int64_t kGpuHour = 3'600'000'000;
 
@@ -273,5 +272,4 @@ TEST(LiveEngine, KeepsNothingOfWhatCameAndWent) {
   EXPECT_EQ(cluster.engine().remembered(), before);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_memory_test

@@ -10,8 +10,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_moves_test {
 
 using Names = std::set<std::string>;
 
@@ -365,5 +364,4 @@ TEST_F(LiveMoves, WhatHoldsNoMoreIsAskedOfNobody) {
   expect_sound();
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_moves_test

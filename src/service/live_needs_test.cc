@@ -7,8 +7,7 @@
 #include "manifest/yaml.h"
 #include "service/live_cluster.h"
 
-namespace berth {
-namespace {
+namespace berth::live_needs_test {
 
 using Names = std::set<std::string>;
 
@@ -135,5 +134,4 @@ TEST(LiveNeeds, AreReadInAnnotations) {
   EXPECT_FALSE(none.needs_memory());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_needs_test

@@ -6,8 +6,7 @@
 
 #include "service/live_cluster.h"
 
-namespace berth {
-namespace {
+namespace berth::live_neighbours_test {
 
 PodFacts of_app(PodFacts pod, const std::string& app) {
   pod.neighbours.name_space = pod.name_space;
@@ -88,5 +87,4 @@ TEST(LiveNeighbours, LabelsByWhichNobodySelectsMakeNobodySpecial) {
   EXPECT_EQ(state.shape(state.workload(WorkloadId(0)).shape).ways.front().size(), 1u);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_neighbours_test

@@ -11,8 +11,7 @@
 #include "service/live_engine.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::live_quota_test {
 
 // Two teams that own a node each; the second has filled both.
 Cluster lent() {
@@ -295,5 +294,4 @@ TEST(LiveQuota, AQueueTellsWhoIsNextAndWhoGoesBeforeIt) {
   EXPECT_TRUE(standings.at("owner").waiting.empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_quota_test

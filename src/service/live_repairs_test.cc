@@ -10,8 +10,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_repairs_test {
 
 using Names = std::set<std::string>;
 
@@ -445,5 +444,4 @@ TEST_F(LiveRepairs, ARefusedBindingIsLookedForAgain) {
   expect_sound();
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_repairs_test

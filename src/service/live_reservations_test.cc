@@ -9,8 +9,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_reservations_test {
 
 using Names = std::set<std::string>;
 
@@ -349,5 +348,4 @@ TEST(LiveReservations, WhatCannotBeIsSaid) {
             "which: a100, h100");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_reservations_test

@@ -21,8 +21,7 @@
 #include "manifest/json.h"
 #include "manifest/told_changes.h"
 
-namespace berth {
-namespace {
+namespace berth::live_scheduler_test {
 
 // Loses the first answer to a binding, and from then on tells nothing of pods.
 class LosesAnAnswer : public Transport {
@@ -380,5 +379,4 @@ TEST_F(LiveSchedulerTest, CirclesAreInForceWhenTheySaySo) {
   EXPECT_TRUE(eventually([&] { return server_.call("GET", path + "/c").status == 404; }));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_scheduler_test

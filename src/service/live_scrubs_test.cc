@@ -21,8 +21,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_scrubs_test {
 
 using Names = std::set<std::string>;
 
@@ -516,5 +515,4 @@ TEST(LiveScrubsProperty, NobodyComesToWhatAStrangerLeftWhateverTheWorldDoes) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_scrubs_test

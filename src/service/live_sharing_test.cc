@@ -13,8 +13,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_sharing_test {
 
 // By pod, as its annotation says it.
 std::map<std::string, std::string> given_in(const Round& round) {
@@ -278,5 +277,4 @@ TEST(LiveSharing, ANodeThatIsHeldOtherwiseWaitsUntilItIsNot) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_sharing_test

@@ -15,8 +15,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_slices_test {
 
 NodeFacts one_cut(const std::string& name, const std::string& model = "H100", std::int32_t gpus = 1) {
   return cut(node(name, gpus, model));
@@ -470,5 +469,4 @@ TEST(LiveSlices, WhoeverTakesThemSaysWhich) {
       << round.taken[0].text;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_slices_test

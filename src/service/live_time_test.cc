@@ -11,8 +11,7 @@
 #include "service/live_engine.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::live_time_test {
 
 constexpr std::int64_t kGpuHour = 3'600'000'000;
 
@@ -407,5 +406,4 @@ TEST(LiveStop, OfAHeldQueueNothingStartsAndWhoCameBeforeADrainMay) {
   EXPECT_TRUE(cluster.engine().queue_standings().at("team").conditions.empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_time_test

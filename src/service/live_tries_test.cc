@@ -13,8 +13,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_tries_test {
 
 using Names = std::set<std::string>;
 
@@ -363,5 +362,4 @@ TEST(LiveRanks, WhoLeadsIsTheFirstAndRunsOfRanksAreWrittenAsOne) {
   EXPECT_TRUE(in_runs) << text;
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_tries_test

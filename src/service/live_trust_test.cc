@@ -11,8 +11,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_trust_test {
 
 using Names = std::set<std::string>;
 
@@ -406,5 +405,4 @@ TEST(LiveTrust, WhoHasToPartIsToldHowNearHeIs) {
   EXPECT_EQ(cluster.engine().state().parting_nodes().size(), 1U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_trust_test

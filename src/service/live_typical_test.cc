@@ -6,8 +6,7 @@
 
 #include "service/live_cluster.h"
 
-namespace berth {
-namespace {
+namespace berth::live_typical_test {
 
 PodFacts with_cpus(PodFacts pod, std::int64_t cpu_milli) {
   pod.request.cpu_milli = cpu_milli;
@@ -131,5 +130,4 @@ TEST(LiveTypicalPods, DecideWhereAPodGoes) {
   EXPECT_EQ(node_of_next(PlacementPolicy::kFgdBalanced), "many-cpus");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_typical_test

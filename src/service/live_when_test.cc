@@ -10,8 +10,7 @@
 #include "service/live_facts.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_when_test {
 
 using Names = std::set<std::string>;
 
@@ -228,5 +227,4 @@ TEST(LiveWhen, AGangHasOneTurnAndItsReplacementsNeedNone) {
   EXPECT_TRUE(violations(cluster.engine().state()).empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_when_test

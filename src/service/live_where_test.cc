@@ -11,8 +11,7 @@
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::live_where_test {
 
 NodeFacts in_rack(NodeFacts node, const std::string& rack) {
   node.says.labels = {{"rack", rack}};
@@ -389,5 +388,4 @@ TEST(LiveWhere, ParallelSizesLayOutTheGangInTheOrderOfItsNumbers) {
   EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"g3-again"});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::live_where_test

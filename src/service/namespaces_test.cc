@@ -11,8 +11,7 @@
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::namespaces_test {
 
 using Names = std::set<std::string>;
 
@@ -152,5 +151,4 @@ TEST(Namespaces, MoreThanTheBoundAreNotFollowed) {
             "namespaceSelector: {} for all");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::namespaces_test

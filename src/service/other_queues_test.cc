@@ -16,8 +16,7 @@
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::other_queues_test {
 
 constexpr std::string_view kFlavor =
     "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n"
@@ -411,5 +410,4 @@ TEST(OtherQueues, AStatusIsTheSameUntilMoreThanItsTimeHasChanged) {
   EXPECT_FALSE(same_standing(first, cluster.others().statuses(Time{2000}).front()));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::other_queues_test

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kInitiallyScheduled = "PodGroupInitiallyScheduled";
 
-std::string local_name(const Value& object) {
+std::string name_in_space(const Value& object) {
   const Value& metadata = object["metadata"];
   return std::string(metadata["namespace"].text()) + "/" + std::string(metadata["name"].text());
 }
@@ -87,7 +87,7 @@ std::vector<std::string_view> pod_group_kinds() {
 }
 
 void PodGroups::set(std::string_view qualified, const Value& object) {
-  const Key key{std::string(qualified), local_name(object), ""};
+  const Key key{std::string(qualified), name_in_space(object), ""};
   Source& source = objects_[key];
   const Value& before = source.object["metadata"];
   const Value& after = object["metadata"];
@@ -102,7 +102,7 @@ void PodGroups::set(std::string_view qualified, const Value& object) {
 }
 
 void PodGroups::remove(std::string_view qualified, const Value& object) {
-  const Key key{std::string(qualified), local_name(object), ""};
+  const Key key{std::string(qualified), name_in_space(object), ""};
   objects_.erase(key);
   note_change(key);
 }

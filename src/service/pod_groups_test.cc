@@ -12,8 +12,7 @@
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::pod_groups_test {
 
 using Names = std::set<std::string>;
 
@@ -565,5 +564,4 @@ TEST(PodGroups, AreTheSameForWhoeverSeesThemAnew) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::pod_groups_test

@@ -25,8 +25,8 @@ bool is_true(const Value& job, std::string_view type) {
 
 bool matters(const PodFacts& pod) { return !pod.time.after.empty() || pod.time.max_wait.has_value(); }
 bool is_of_a_job(const PodFacts& pod) { return pod.owner.kind == "Job" && !pod.owner.uid.empty(); }
-bool has_ended(const PodFacts& pod) { return pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed; }
-bool has_place(const PodFacts& pod) { return pod.stage == PodStage::kBound || has_ended(pod); }
+bool is_over(const PodFacts& pod) { return pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed; }
+bool has_place(const PodFacts& pod) { return pod.stage == PodStage::kBound || is_over(pod); }
 
 // "it starts when job/a has ended", as far as it has not.
 std::string waits_in_words(const AfterName& after) {
@@ -89,7 +89,7 @@ void Predecessors::set_pod(const PodFacts& pod) {
   const std::string key = key_of(pod.name_space, "pod", pod.name);
   keys_[pod.uid] = key;
   note(key,
-       {.uid = pod.uid, .begun = has_place(pod), .ended = has_ended(pod), .done = pod.stage == PodStage::kSucceeded});
+       {.uid = pod.uid, .begun = has_place(pod), .ended = is_over(pod), .done = pod.stage == PodStage::kSucceeded});
   note_begun(pod);
   forget(pod);
   if (!matters(pod)) return pods_.set_pod(pod);

@@ -12,8 +12,7 @@
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
-namespace berth {
-namespace {
+namespace berth::predecessors_test {
 
 using Names = std::set<std::string>;
 
@@ -201,5 +200,4 @@ TEST(Predecessors, AreOfJobsAndOfPodsAlone) {
   EXPECT_EQ(other.problem, "annotation berth.dev/after: it is of Jobs, and of pods that nothing made; leave it out");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::predecessors_test

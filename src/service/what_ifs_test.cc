@@ -11,8 +11,7 @@
 #include "service/live_cluster.h"
 #include "sim/what_if_told.h"
 
-namespace berth {
-namespace {
+namespace berth::what_ifs_test {
 
 Value changes(std::initializer_list<const char*> lines) {
   Value list = Value::list();
@@ -93,5 +92,4 @@ TEST_F(AskedOfACluster, WhatIsWrongIsTold) {
   EXPECT_TRUE(answer(changes({"drain node n1"}), true)["problem"].text().contains("was broken off"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::what_ifs_test

@@ -9,8 +9,7 @@
 #include "base/rng.h"
 #include "model/gpu.h"
 
-namespace berth {
-namespace {
+namespace berth::asked_kinds_test {
 
 PodRequest request(std::int64_t cpu_milli, std::int32_t gpus, std::int32_t gpu_milli) {
   return {.cpu_milli = cpu_milli, .gpus = gpus, .gpu_milli = gpu_milli};
@@ -111,5 +110,4 @@ TEST(AskedKinds, PropertyWhatIsLearnedIsOfThoseWhoAreThere) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::asked_kinds_test

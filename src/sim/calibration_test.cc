@@ -7,8 +7,7 @@
 
 #include "sim/cluster_run.h"
 
-namespace berth {
-namespace {
+namespace berth::calibration_test {
 
 constexpr std::int64_t kMinute = 60'000;
 constexpr int kJobs = 120;
@@ -68,5 +67,4 @@ TEST(Calibration, RangesMissNowAndThen) {
   EXPECT_LT(done.learned.median_error, done.from_limits.median_error);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::calibration_test

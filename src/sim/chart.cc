@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/assert.h"
+#include "base/time.h"
 #include "sim/chart_pieces.h"
 
 namespace berth {
@@ -17,8 +18,7 @@ using namespace charts;
 
 using Points = std::vector<std::pair<std::int64_t, double>>;
 
-constexpr std::size_t kPointsMax = 1000;  // of a drawn series: about one for each pixel of a wide screen
-constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::size_t kPointsMax = 1000;   // of a drawn series: about one for each pixel of a wide screen
 constexpr std::size_t kTableRowsMax = 48;  // of the numbers below a figure
 
 // ---- Lines and bands. ----

@@ -7,13 +7,10 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/time.h"
 
 namespace berth::charts {
 namespace {
-
-constexpr std::int64_t kMinuteMs = 60'000;
-constexpr std::int64_t kHourMs = 60 * kMinuteMs;
-constexpr std::int64_t kDayMs = 24 * kHourMs;
 
 constexpr std::int64_t kTimeStepsMs[] = {1000,           5000,           15'000,      kMinuteMs,   5 * kMinuteMs,
                                          15 * kMinuteMs, 30 * kMinuteMs, kHourMs,     2 * kHourMs, 3 * kHourMs,

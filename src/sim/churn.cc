@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "state/room.h"
 
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::uint64_t kJobStream = std::uint64_t{1} << 52;  // not one of the engine's
 
 WorkloadSubmitted job_of(std::int64_t pods, std::int32_t gpus, Time at) {

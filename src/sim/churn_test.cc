@@ -12,8 +12,7 @@
 #include "state/fragments.h"
 #include "state/invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::churn_test {
 
 // A small one of what docs/results.md shows.
 TEST(ChurnProperty, APlanMakesAFleetInPiecesWhole) {
@@ -153,5 +152,4 @@ TEST(ChurnProperty, WhatIsShownIsWhatIsCarriedOut) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::churn_test

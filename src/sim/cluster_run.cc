@@ -12,13 +12,12 @@
 #include "cycle/patience.h"
 #include "sim/door.h"
 #include "sim/evenness.h"
+#include "sim/trace.h"
 
 namespace berth {
 namespace {
 
 constexpr std::int64_t kSamplesWanted = 480;
-
-std::int64_t gpu_milli_of(const TraceJob& job) { return job.pods * job.gpus * std::int64_t{job.gpu_milli}; }
 
 // The run of one trace. Workload ids are given in the order of submission, so arrival i is workload i.
 class Simulation {

@@ -13,8 +13,7 @@
 #include "sim/readers.h"
 #include "sim/test_data.h"
 
-namespace berth {
-namespace {
+namespace berth::cluster_run_test {
 
 TraceJob job(std::int64_t submit_s, std::int64_t run_s, int gpus) {
   TraceJob made;
@@ -201,5 +200,4 @@ TEST(RunCluster, PhillyOn640GpusWaitsAsLongAsItMust) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::cluster_run_test

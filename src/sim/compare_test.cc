@@ -14,8 +14,7 @@
 #include "model/gpu.h"
 #include "sim/door.h"
 
-namespace berth {
-namespace {
+namespace berth::compare_test {
 
 TraceJob job(const std::string& queue, std::int64_t submit_s, std::int64_t run_s, int gpus) {
   TraceJob made;
@@ -216,5 +215,4 @@ TEST(CompareProperty, NamesOfQueuesDecideNothing) {
   EXPECT_GE(evictions, static_cast<std::int64_t>(property_seeds(200).size() / 2));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::compare_test

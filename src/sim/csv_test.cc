@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace berth {
-namespace {
+namespace berth::csv_test {
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -147,5 +146,4 @@ TEST(Csv, AMillionCommasAreOneComplaint) {
   EXPECT_EQ(table.rows, (Rows{{"a", "b"}, {"1", "2"}}));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::csv_test

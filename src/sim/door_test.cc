@@ -5,8 +5,7 @@
 #include "model/gpu.h"
 #include "state/state.h"
 
-namespace berth {
-namespace {
+namespace berth::door_test {
 
 TraceNode node(std::string name, int gpus, std::string model = "T4") {
   return {.name = std::move(name),
@@ -143,5 +142,4 @@ TEST(Door, JobsThatAskGpusOfAFleetWithoutAnyMakeSense) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::door_test

@@ -8,8 +8,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::evenness_test {
 
 using Amounts = std::vector<std::int64_t>;
 
@@ -97,5 +96,4 @@ TEST(EvennessProperty, NobodyIsDueMoreThanHeDemandsAndAllIsGivenOut) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::evenness_test

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace berth {
-namespace {
+namespace berth::files_test {
 
 class Files : public testing::Test {
  protected:
@@ -49,5 +48,4 @@ TEST_F(Files, ThatAreTooLargeAreComplaintsAtOnce) {
   EXPECT_EQ(read_file(path("large")).error().to_string(), path("large") + ": larger than 4294967296 bytes; split it\n");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::files_test

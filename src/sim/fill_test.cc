@@ -10,8 +10,7 @@
 #include "sim/statistics.h"
 #include "sim/test_data.h"
 
-namespace berth {
-namespace {
+namespace berth::fill_test {
 
 Trace small_trace(int nodes, int gpus, int gpu_milli) {
   Trace trace;
@@ -127,5 +126,4 @@ TEST(RunFill, NamesAndTheOrderOfNodesInTheFileDecideNothing) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::fill_test

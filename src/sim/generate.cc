@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/time.h"
 #include "model/gpu.h"
+#include "sim/trace.h"
 
 namespace berth {
 namespace {
 
-constexpr std::int64_t kHourMs = 3'600'000;
-constexpr std::int64_t kDayMs = 24 * kHourMs;
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 // The longest run. Also how far back the jobs that run at time 0 may have begun, so that none is missed.
 constexpr std::int64_t kRunDaysMax = 14;
@@ -448,8 +448,6 @@ class Calendar {
   std::int64_t first_day_;
   std::vector<WeightedDraw> hours_;  // as kKinds
 };
-
-std::int64_t gpu_milli_of(const TraceJob& job) { return job.pods * job.gpus * job.gpu_milli; }
 
 // An amount to be asked for as nearly as whole jobs allow.
 class Demand {

@@ -15,8 +15,7 @@
 #include "base/hash.h"
 #include "model/gpu.h"
 
-namespace berth {
-namespace {
+namespace berth::generate_test {
 
 constexpr std::int64_t kDayS = 86'400;
 
@@ -311,5 +310,4 @@ TEST(GenerateFleet, ReachesTheLargestFleet) {
   EXPECT_EQ(std::ranges::count_if(trace.jobs, has_arrived), 50'000);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::generate_test

@@ -13,8 +13,7 @@
 #include "sim/files.h"
 #include "sim/replay.h"
 
-namespace berth {
-namespace {
+namespace berth::journal_file_test {
 
 Trace small_trace(Rng& rng) {
   Trace trace;
@@ -234,5 +233,4 @@ TEST(StateHashOf, OneRunIsItsOwn) {
   EXPECT_NE(state_hash_of(hashes), 3u);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::journal_file_test

@@ -8,8 +8,7 @@
 
 #include "sim/scenario_run.h"
 
-namespace berth {
-namespace {
+namespace berth::kept_forecasts_test {
 
 constexpr std::int64_t kHour = 3'600'000;
 
@@ -129,5 +128,4 @@ TEST(KeptForecasts, AsTextTheyAreTheSame) {
             "f: forecasts of version '2', and this Berth reads version 1; ask the Berth of that scheduler\n");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::kept_forecasts_test

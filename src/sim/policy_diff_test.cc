@@ -10,8 +10,7 @@
 #include "policy/read_objects.h"
 #include "sim/door.h"
 
-namespace berth {
-namespace {
+namespace berth::policy_diff_test {
 
 TraceJob job(const std::string& queue, std::int64_t submit_s, std::int64_t run_s, int gpus,
              const char* model = nullptr) {
@@ -165,5 +164,4 @@ TEST(PolicyDiff, AmountsOfGpusThatAreNotThereAreTold) {
       (std::vector<std::string>{"no node of the trace has GPUs of the flavor l4: its amounts make no difference"}));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::policy_diff_test

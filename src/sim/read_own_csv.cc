@@ -11,12 +11,23 @@ namespace berth {
 
 namespace {
 
-enum NodeColumn { kNodeName, kNodeCpu, kNodeMemory, kNodeGpus, kGpuModel };
-constexpr std::string_view kNodeColumns[] = {"name", "cpu", "memory", "gpus", "gpu_model"};
+enum OwnNodeColumn { kOwnNodeName, kOwnNodeCpu, kOwnNodeMemory, kOwnNodeGpus, kOwnGpuModel };
+constexpr std::string_view kOwnNodeColumns[] = {"name", "cpu", "memory", "gpus", "gpu_model"};
 
-enum JobColumn { kName, kSubmit, kRun, kGpus, kPods, kCpu, kMemory, kQueue, kUser, kGpuModels };
-constexpr std::string_view kJobColumns[] = {"name", "submit_s", "run_s", "gpus", "pods",
-                                            "cpu",  "memory",   "queue", "user", "gpu_models"};
+enum OwnJobColumn {
+  kOwnName,
+  kOwnSubmit,
+  kOwnRun,
+  kOwnGpus,
+  kOwnPods,
+  kOwnCpu,
+  kOwnMemory,
+  kOwnQueue,
+  kOwnUser,
+  kOwnGpuModels
+};
+constexpr std::string_view kOwnJobColumns[] = {"name", "submit_s", "run_s", "gpus", "pods",
+                                               "cpu",  "memory",   "queue", "user", "gpu_models"};
 
 // "12.345", without zeros at the end.
 std::string seconds_text(std::int64_t ms) {
@@ -47,21 +58,21 @@ std::string cell(std::string_view text) {
 
 }  // namespace
 
-const TableFormat kOwnNodes = {"nodes", "a node list", kNodeColumns, 4, false};
-const TableFormat kOwnJobs = {"jobs", "a job list", kJobColumns, 4, false};
+const TableFormat kOwnNodes = {"nodes", "a node list", kOwnNodeColumns, 4, false};
+const TableFormat kOwnJobs = {"jobs", "a job list", kOwnJobColumns, 4, false};
 
 TraceNode read_own_node(std::span<const CsvField> fields, FieldParser& parser) {
   TraceNode node;
-  node.name = parser.unique_name(fields[kNodeName], "name");
-  node.cpu_milli = parser.cpu_milli(fields[kNodeCpu], "cpu");
-  node.memory_bytes = parser.memory_bytes(fields[kNodeMemory], "memory");
+  node.name = parser.unique_name(fields[kOwnNodeName], "name");
+  node.cpu_milli = parser.cpu_milli(fields[kOwnNodeCpu], "cpu");
+  node.memory_bytes = parser.memory_bytes(fields[kOwnNodeMemory], "memory");
   const std::size_t complaints_before = parser.complaint_count();
-  node.gpus = static_cast<int>(parser.whole(fields[kNodeGpus], "gpus", 0, kGpusPerNodeMax, "a number of GPUs"));
+  node.gpus = static_cast<int>(parser.whole(fields[kOwnNodeGpus], "gpus", 0, kGpusPerNodeMax, "a number of GPUs"));
   const bool gpus_known = parser.complaint_count() == complaints_before;
-  parser.count_gpus(fields[kNodeGpus], "gpus", node.gpus);
-  const CsvField& model = fields[kGpuModel];
+  parser.count_gpus(fields[kOwnNodeGpus], "gpus", node.gpus);
+  const CsvField& model = fields[kOwnGpuModel];
   if (node.gpus > 0 && model.text.empty()) {
-    const CsvField& place = model.line > 0 ? model : fields[kNodeGpus];
+    const CsvField& place = model.line > 0 ? model : fields[kOwnNodeGpus];
     parser.complain(place, "gpu_model",
                     "a node with GPUs has no model; write one such as H100, or gpu where the kind does not matter");
   } else if (node.gpus > 0) {
@@ -75,30 +86,30 @@ TraceNode read_own_node(std::span<const CsvField> fields, FieldParser& parser) {
 
 TraceJob read_own_job(std::span<const CsvField> fields, FieldParser& parser) {
   TraceJob job;
-  job.name = parser.unique_name(fields[kName], "name");
-  job.submit = Time{parser.seconds_ms(fields[kSubmit], "submit_s")};
-  job.run = Duration{parser.seconds_ms(fields[kRun], "run_s")};
+  job.name = parser.unique_name(fields[kOwnName], "name");
+  job.submit = Time{parser.seconds_ms(fields[kOwnSubmit], "submit_s")};
+  job.run = Duration{parser.seconds_ms(fields[kOwnRun], "run_s")};
   const std::size_t complaints_before = parser.complaint_count();
-  const std::int64_t milli_gpus = parser.milli_gpus(fields[kGpus], "gpus");
+  const std::int64_t milli_gpus = parser.milli_gpus(fields[kOwnGpus], "gpus");
   const bool gpus_known = parser.complaint_count() == complaints_before;
   job.gpus = static_cast<int>(milli_gpus < kMilliPerGpu ? (milli_gpus > 0 ? 1 : 0) : milli_gpus / kMilliPerGpu);
   job.gpu_milli = static_cast<int>(std::min<std::int64_t>(milli_gpus, kMilliPerGpu));
-  const CsvField& pods = fields[kPods];
+  const CsvField& pods = fields[kOwnPods];
   if (!pods.text.empty())
     job.pods = std::max<std::int64_t>(parser.whole(pods, "pods", 1, kJobPodsMax, "a number of pods"), 1);
   if (job.pods * job.gpus > kTraceGpusMax) {
-    parser.complain(fields[kGpus], "gpus",
+    parser.complain(fields[kOwnGpus], "gpus",
                     std::to_string(job.pods) + " pods with " + std::to_string(job.gpus) +
                         " GPUs each are too many; write at most " + std::to_string(kTraceGpusMax) + " for all pods");
   }
-  if (!fields[kCpu].text.empty()) job.cpu_milli = parser.cpu_milli(fields[kCpu], "cpu");
-  if (!fields[kMemory].text.empty()) job.memory_bytes = parser.memory_bytes(fields[kMemory], "memory");
-  job.queue = parser.label(fields[kQueue], "queue");
-  job.user = parser.label(fields[kUser], "user");
-  job.gpu_models = parser.gpu_models(fields[kGpuModels], "gpu_models");
+  if (!fields[kOwnCpu].text.empty()) job.cpu_milli = parser.cpu_milli(fields[kOwnCpu], "cpu");
+  if (!fields[kOwnMemory].text.empty()) job.memory_bytes = parser.memory_bytes(fields[kOwnMemory], "memory");
+  job.queue = parser.label(fields[kOwnQueue], "queue");
+  job.user = parser.label(fields[kOwnUser], "user");
+  job.gpu_models = parser.gpu_models(fields[kOwnGpuModels], "gpu_models");
   if (gpus_known && job.gpus == 0 && !job.gpu_models.empty()) {
-    parser.complain(fields[kGpuModels], "gpu_models",
-                    quote(fields[kGpuModels].text) + " of a job without GPUs; leave it empty");
+    parser.complain(fields[kOwnGpuModels], "gpu_models",
+                    quote(fields[kOwnGpuModels].text) + " of a job without GPUs; leave it empty");
   }
   return job;
 }

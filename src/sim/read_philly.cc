@@ -12,11 +12,11 @@ namespace berth {
 
 namespace {
 
-enum MachineColumn { kMachineId, kNumberOfGpus, kGpuMemory };
-constexpr std::string_view kMachineColumns[] = {"machineId", "number of GPUs", "single GPU mem"};
+enum PhillyMachineColumn { kPhillyMachineId, kPhillyNumberOfGpus, kPhillyGpuMemory };
+constexpr std::string_view kPhillyMachineColumns[] = {"machineId", "number of GPUs", "single GPU mem"};
 
-enum JobColumn { kTimestamp, kDuration, kNumGpus, kCluster };
-constexpr std::string_view kJobColumns[] = {"timestamp", "duration", "num_gpus", "cluster", "gpu_time"};
+enum PhillyJobColumn { kPhillyTimestamp, kPhillyDuration, kPhillyNumGpus, kPhillyCluster };
+constexpr std::string_view kPhillyJobColumns[] = {"timestamp", "duration", "num_gpus", "cluster", "gpu_time"};
 
 constexpr int kFirstYear = 1970;
 constexpr int kLastYear = 2099;
@@ -63,15 +63,15 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
 
 TraceNode read_machine(std::span<const CsvField> fields, FieldParser& parser) {
   TraceNode node;
-  node.name = parser.unique_name(fields[kMachineId], "machineId");
-  node.gpus =
-      static_cast<int>(parser.whole(fields[kNumberOfGpus], "number of GPUs", 0, kGpusPerNodeMax, "a number of GPUs"));
-  parser.count_gpus(fields[kNumberOfGpus], "number of GPUs", node.gpus);
+  node.name = parser.unique_name(fields[kPhillyMachineId], "machineId");
+  node.gpus = static_cast<int>(
+      parser.whole(fields[kPhillyNumberOfGpus], "number of GPUs", 0, kGpusPerNodeMax, "a number of GPUs"));
+  parser.count_gpus(fields[kPhillyNumberOfGpus], "number of GPUs", node.gpus);
   if (node.gpus > 0) node.gpu_model = "gpu";
   // The size tells no model, but a file with nonsense in it is not trusted with the rest.
-  const std::string_view memory = fields[kGpuMemory].text;
+  const std::string_view memory = fields[kPhillyGpuMemory].text;
   if (!memory.ends_with("GB") || !parse_integer(memory.substr(0, memory.size() - 2), 1, 1024)) {
-    parser.complain(fields[kGpuMemory], "single GPU mem",
+    parser.complain(fields[kPhillyGpuMemory], "single GPU mem",
                     quote(memory) + " is no size of a GPU's memory; write gigabytes such as 24GB");
   }
   return node;
@@ -80,24 +80,24 @@ TraceNode read_machine(std::span<const CsvField> fields, FieldParser& parser) {
 // The submission is left in milliseconds since 1970.
 TraceJob read_job(std::span<const CsvField> fields, FieldParser& parser) {
   TraceJob job;
-  if (const auto timestamp = parse_timestamp(fields[kTimestamp].text)) {
+  if (const auto timestamp = parse_timestamp(fields[kPhillyTimestamp].text)) {
     job.submit = Time{1000 * *timestamp};
   } else {
-    parser.complain(
-        fields[kTimestamp], "timestamp",
-        quote(fields[kTimestamp].text) + " is no moment; write one between 1970 and 2099 like 2017-10-09 07:01:55");
+    parser.complain(fields[kPhillyTimestamp], "timestamp",
+                    quote(fields[kPhillyTimestamp].text) +
+                        " is no moment; write one between 1970 and 2099 like 2017-10-09 07:01:55");
   }
-  job.run = Duration{parser.seconds_ms(fields[kDuration], "duration")};
-  job.gpus = static_cast<int>(parser.whole(fields[kNumGpus], "num_gpus", 1, kJobGpusMax, "a number of GPUs"));
+  job.run = Duration{parser.seconds_ms(fields[kPhillyDuration], "duration")};
+  job.gpus = static_cast<int>(parser.whole(fields[kPhillyNumGpus], "num_gpus", 1, kJobGpusMax, "a number of GPUs"));
   job.gpu_milli = kMilliPerGpu;
-  job.queue = parser.label(fields[kCluster], "cluster");
+  job.queue = parser.label(fields[kPhillyCluster], "cluster");
   return job;
 }
 
 }  // namespace
 
-const TableFormat kPhillyNodes = {"Philly machines", "a Philly machine list", kMachineColumns, 3, true};
-const TableFormat kPhillyJobs = {"Philly jobs", "a Philly job list", kJobColumns, 4, true};
+const TableFormat kPhillyNodes = {"Philly machines", "a Philly machine list", kPhillyMachineColumns, 3, true};
+const TableFormat kPhillyJobs = {"Philly jobs", "a Philly job list", kPhillyJobColumns, 4, true};
 
 Result<std::vector<TraceNode>> read_philly_nodes(std::string_view file_name, std::string_view text) {
   return read_table<TraceNode>(file_name, text, kPhillyNodes, read_machine);

@@ -15,22 +15,22 @@ namespace {
 
 constexpr std::size_t kSwfFields = 18;
 enum SwfField {
-  kJobNumber = 0,
-  kSubmit = 1,
-  kRun = 3,
-  kAllocated = 4,
-  kRequested = 7,
-  kStatus = 10,
-  kUser = 11,
-  kQueue = 14
+  kSwfJobNumber = 0,
+  kSwfSubmit = 1,
+  kSwfRun = 3,
+  kSwfAllocated = 4,
+  kSwfRequested = 7,
+  kSwfStatus = 10,
+  kSwfUser = 11,
+  kSwfQueue = 14
 };
 enum SwfStatus { kFailed = 0, kPartial = 2, kLastPartial = 4, kCancelled = 5 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_swf_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_swf_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_swf_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -69,12 +69,12 @@ struct SwfLine {
 SwfLine split(std::string_view line, std::int64_t number) {
   SwfLine split;
   for (std::size_t at = 0; at < line.size();) {
-    if (is_blank(line[at])) {
+    if (is_swf_blank(line[at])) {
       ++at;
       continue;
     }
     std::size_t end = at;
-    while (end < line.size() && !is_blank(line[end])) ++end;
+    while (end < line.size() && !is_swf_blank(line[end])) ++end;
     if (split.count < kSwfFields)
       split.fields[split.count] = {line.substr(at, end - at), number, static_cast<std::int64_t>(at) + 1};
     ++split.count;
@@ -99,7 +99,7 @@ std::string numbered(std::string_view what, std::int64_t number) {
 }
 
 // The job of a line that has its 18 fields; nothing if it never ran or is a part of another.
-std::optional<TraceJob> read_job(std::span<const CsvField> fields, FieldParser& parser) {
+std::optional<TraceJob> read_swf_job(std::span<const CsvField> fields, FieldParser& parser) {
   constexpr std::int64_t kNumberMax = 1'000'000'000'000;
   for (const CsvField& field : fields) {
     if (is_number(field.text)) continue;
@@ -107,32 +107,34 @@ std::optional<TraceJob> read_job(std::span<const CsvField> fields, FieldParser& 
                     quote(field.text) + " is not a number; write -1 if it is not known");
     return std::nullopt;
   }
-  const std::int64_t status = parser.whole(fields[kStatus], "status", -1, kCancelled, "a status");
+  const std::int64_t status = parser.whole(fields[kSwfStatus], "status", -1, kCancelled, "a status");
   if (status >= kPartial && status <= kLastPartial) return std::nullopt;
 
   const std::size_t complaints_before = parser.complaint_count();
   const std::int64_t requested =
-      parser.whole(fields[kRequested], "requested processors", -1, kJobGpusMax, "a number of processors");
+      parser.whole(fields[kSwfRequested], "requested processors", -1, kJobGpusMax, "a number of processors");
   const std::int64_t allocated =
-      parser.whole(fields[kAllocated], "allocated processors", -1, kJobGpusMax, "a number of processors");
+      parser.whole(fields[kSwfAllocated], "allocated processors", -1, kJobGpusMax, "a number of processors");
   const std::int64_t processors = requested > 0 ? requested : allocated;
-  const bool ran = is_positive(fields[kRun].text) && processors > 0;
+  const bool ran = is_positive(fields[kSwfRun].text) && processors > 0;
   if (!ran && (status == kCancelled || status == kFailed)) return std::nullopt;
   if (processors <= 0 && parser.complaint_count() == complaints_before) {
-    parser.complain(fields[kRequested], "requested processors",
+    parser.complain(fields[kSwfRequested], "requested processors",
                     "neither these nor the allocated ones are known; write how many the job had");
   }
 
   TraceJob job;
   // "007" and "7" are the same job.
-  const std::string number = std::to_string(parser.whole(fields[kJobNumber], "job number", 0, kNumberMax, "a number"));
-  job.name = "job-" + parser.unique_name({number, fields[kJobNumber].line, fields[kJobNumber].column}, "job number");
-  job.submit = Time{parser.seconds_ms(fields[kSubmit], "submit time")};
-  job.run = Duration{parser.seconds_ms(fields[kRun], "run time")};
+  const std::string number =
+      std::to_string(parser.whole(fields[kSwfJobNumber], "job number", 0, kNumberMax, "a number"));
+  job.name =
+      "job-" + parser.unique_name({number, fields[kSwfJobNumber].line, fields[kSwfJobNumber].column}, "job number");
+  job.submit = Time{parser.seconds_ms(fields[kSwfSubmit], "submit time")};
+  job.run = Duration{parser.seconds_ms(fields[kSwfRun], "run time")};
   job.gpus = static_cast<int>(processors);
   job.gpu_milli = kMilliPerGpu;
-  job.user = numbered("user", parser.whole(fields[kUser], "user", -1, kNumberMax, "a number"));
-  job.queue = numbered("queue", parser.whole(fields[kQueue], "queue", -1, kNumberMax, "a number"));
+  job.user = numbered("user", parser.whole(fields[kSwfUser], "user", -1, kNumberMax, "a number"));
+  job.queue = numbered("queue", parser.whole(fields[kSwfQueue], "queue", -1, kNumberMax, "a number"));
   return job;
 }
 
@@ -161,7 +163,7 @@ Result<SwfJobs> read_swf(std::string_view file_name, std::string_view text) {
                          std::to_string(numbers.count) + " numbers; write 18, and -1 for those that are not known");
       continue;
     }
-    std::optional<TraceJob> job = read_job(numbers.fields, parser);
+    std::optional<TraceJob> job = read_swf_job(numbers.fields, parser);
     if (!job) {
       ++swf.left_out;
     } else if (complaints.empty()) {

@@ -10,8 +10,7 @@
 #include "sim/test_data.h"
 #include "sim/trace_invariants.h"
 
-namespace berth {
-namespace {
+namespace berth::readers_test {
 
 constexpr std::int64_t kMib = std::int64_t{1} << 20;
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
@@ -657,5 +656,4 @@ TEST(RecordedTraces, Philly) {
   EXPECT_EQ(broken_invariant(*nodes), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::readers_test

@@ -1,4 +1,5 @@
 #include "sim/report.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 
@@ -17,12 +18,10 @@
 
 #include "sim/chart.h"
 
-namespace berth {
-namespace {
+namespace berth::report_test {
 
 using Points = std::vector<std::pair<std::int64_t, double>>;
 
-constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::string_view kHostile =
     "</title></style></script><script>alert(1)</script><img src=x onerror='x'>\"&amp;";
 
@@ -360,5 +359,4 @@ TEST(FormatValue, ReadsAsPeopleWriteIt) {
   for (const Case& c : cases) EXPECT_EQ(format_value(c.value, c.unit), c.text);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::report_test

@@ -13,8 +13,7 @@
 #include "sim/scenario_run.h"
 #include "sim/what_if.h"
 
-namespace berth {
-namespace {
+namespace berth::run_ahead_test {
 
 constexpr std::int64_t kHour = 3'600'000;
 
@@ -276,5 +275,4 @@ TEST(RunTimes, AllTogetherAreAsLongAsForetold) {
   EXPECT_GT(foretold_ms, took_ms / 100 * 96);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::run_ahead_test

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/time.h"
 #include "base/wording.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
@@ -189,7 +190,6 @@ std::optional<std::int64_t> gpu_time(const ScenarioLine& line, const ScenarioWor
 
 std::string format_gpu_time(std::int64_t gpu_us) {
   const std::int64_t ms = gpu_us / kMilliPerGpu;
-  constexpr std::int64_t kHourMs = 3'600'000;
   if (ms < kHourMs) return format_duration_ms(ms);
   return std::to_string(ms / kHourMs) + "h" + (ms % kHourMs == 0 ? "" : format_duration_ms(ms % kHourMs));
 }

@@ -7,14 +7,14 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kNameMax = 63;
+constexpr std::size_t kScenarioNameMax = 63;
 constexpr std::size_t kPathMax = 253;
 constexpr std::size_t kWordsPerLineMax = 64;
 // Where there are more names than this, none is suggested: a hostile file would make us compare for ever.
 constexpr std::size_t kSuggestedFromMax = 200;
 constexpr std::size_t kListedMax = 20;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_line_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::string shown(const ScenarioWord& word) { return quote(word.is_pair() ? word.key + "=" : word.value); }
 
@@ -45,7 +45,7 @@ ScenarioLine::ScenarioLine(const std::string& file, std::int64_t number, std::st
 
 void ScenarioLine::read_words(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    if (is_blank(text[at])) {
+    if (is_line_blank(text[at])) {
       ++at;
       continue;
     }
@@ -53,7 +53,7 @@ void ScenarioLine::read_words(std::string_view text) {
     ScenarioWord word{.key = {}, .value = {}, .column = static_cast<std::int64_t>(at) + 1};
     bool quoted = false;
     bool opened = false;
-    for (; at < text.size() && (quoted || !is_blank(text[at])); ++at) {
+    for (; at < text.size() && (quoted || !is_line_blank(text[at])); ++at) {
       if (text[at] == '"') {
         quoted = !quoted;
         opened = true;
@@ -212,9 +212,9 @@ bool ScenarioLine::is_name(const ScenarioWord& word, bool is_path) const {
     complain(word, shown(word) + " is no name; names have no ':', '=', ',' and no blanks");
     return false;
   }
-  if (name.size() > (is_path ? kPathMax : kNameMax)) {
+  if (name.size() > (is_path ? kPathMax : kScenarioNameMax)) {
     complain(word, shown(word) + " is too long for a name; write at most " +
-                       std::to_string(is_path ? kPathMax : kNameMax) + " bytes");
+                       std::to_string(is_path ? kPathMax : kScenarioNameMax) + " bytes");
     return false;
   }
   const bool empty_part = name.starts_with('/') || name.ends_with('/') || name.find("//") != std::string_view::npos;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/time.h"
 #include "base/wording.h"
 
 namespace berth {
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kMonday = 20'458;  // 5 January 2026, in days since 1970
 constexpr std::string_view kWrite = " is not a moment; write 08:00, 08:00:30, +10m or 2026-11-21T08:00:00Z";
 

@@ -7,8 +7,7 @@
 
 #include "sim/scenario_later.h"
 
-namespace berth {
-namespace {
+namespace berth::scenario_parse_test {
 
 std::string complaints_about(std::string_view text) {
   const Result<Scenario> scenario = parse_scenario("s.txt", text);
@@ -551,5 +550,4 @@ TEST(ScenarioParse, RoundsAmountsUp) {
   EXPECT_EQ(scenario->lines, 1);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::scenario_parse_test

@@ -8,8 +8,7 @@
 #include "sim/files.h"
 #include "sim/scenario_run.h"
 
-namespace berth {
-namespace {
+namespace berth::scenario_test {
 
 // Tests run in the root of the checkout.
 const char* const kScenarios = "scenarios";
@@ -193,5 +192,4 @@ TEST(Scenario, MayBeginWithAByteOrderMark) {
   EXPECT_TRUE(outcome.passed()) << outcome.failures.to_string();
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::scenario_test

@@ -25,7 +25,6 @@ namespace berth::scenario {
 // What a scenario may cost, in looks at a node or a pod: a few seconds. Scenarios are one screen long; this is for the
 // text that wants to keep us busy for ever.
 inline constexpr std::int64_t kStepsMax = 20'000'000;
-inline constexpr std::int64_t kDayMs = 86'400'000;
 
 // Pod sets in all its ways.
 inline std::int64_t sets_of(const Shape& shape) { return std::ssize(shape.ways) * std::ssize(shape.ways.front()); }

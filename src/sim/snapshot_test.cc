@@ -9,8 +9,7 @@
 
 #include "sim/test_journal.h"
 
-namespace berth {
-namespace {
+namespace berth::snapshot_test {
 
 // Of a snapshot's file: what is wrong with it; empty: nothing.
 std::string wrong_with(const Bytes& file) {
@@ -92,5 +91,4 @@ TEST(Snapshot, WhatWasChangedOrCutOffIsRefused) {
   EXPECT_NE(wrong_with(longer), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::snapshot_test

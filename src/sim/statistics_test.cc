@@ -4,8 +4,7 @@
 
 #include <numeric>
 
-namespace berth {
-namespace {
+namespace berth::statistics_test {
 
 TEST(MeanAndSd, AreThoseOfThePopulation) {
   struct Case {
@@ -48,5 +47,4 @@ TEST(Waits, AreByNearestRank) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::statistics_test

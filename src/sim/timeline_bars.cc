@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/time.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 
 namespace berth {
 namespace {
-
-constexpr std::int64_t kMinuteMs = 60'000, kHourMs = 60 * kMinuteMs, kDayMs = 24 * kHourMs;
 
 struct CellMeaning {
   char cell;

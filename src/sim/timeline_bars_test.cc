@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::timeline_bars_test {
 
 using Change = Timeline::Change;
 
@@ -111,5 +110,4 @@ TEST(LegendOf, SaysWhatIsThere) {
   EXPECT_EQ(legend_of("   "), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::timeline_bars_test

@@ -5,8 +5,11 @@
 #include <variant>
 
 namespace berth {
+namespace {
 
 using Change = Timeline::Change;
+
+}  // namespace
 
 void TimelineRecorder::begin_with(const State& state, const std::vector<std::string>& workloads, Time now) {
   know_nodes(state);

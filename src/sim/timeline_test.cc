@@ -1,4 +1,5 @@
 #include "sim/timeline.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +13,7 @@
 #include "sim/test_journal.h"
 #include "sim/timeline_recorder.h"
 
-namespace berth {
-namespace {
-
-constexpr std::int64_t kHourMs = 3'600'000;
+namespace berth::timeline_test {
 
 Timeline timeline(const std::string& text, std::optional<Time> until = {}) {
   const auto made = timeline_of("journal", journal_of_scenario("test.txt", text), until);
@@ -294,5 +292,4 @@ TEST(TimelineProperty, OverlooksNothingInTheScenarios) {
   EXPECT_GT(looked, 5000);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::timeline_test

@@ -38,6 +38,7 @@ struct TraceJob {
 };
 
 inline const std::string kUnnamedQueue = "default";
+inline std::int64_t gpu_milli_of(const TraceJob& job) { return job.pods * job.gpus * std::int64_t{job.gpu_milli}; }
 inline const std::string& queue_name(const TraceJob& job) { return job.queue.empty() ? kUnnamedQueue : job.queue; }
 
 struct Trace {

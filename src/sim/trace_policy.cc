@@ -13,8 +13,8 @@
 namespace berth {
 namespace {
 
-constexpr AmountKind kKinds[] = {AmountKind::kGuarantee, AmountKind::kLimit, AmountKind::kBorrowingLimit,
-                                 AmountKind::kLendingLimit};
+constexpr AmountKind kAmountKinds[] = {AmountKind::kGuarantee, AmountKind::kLimit, AmountKind::kBorrowingLimit,
+                                       AmountKind::kLendingLimit};
 
 class OnTrace {
  public:
@@ -67,7 +67,7 @@ class OnTrace {
   void add(const PolicyQueue& queue) {
     Queue made = queue.queue;
     const Quota& given = queue.queue.quota;
-    for (const AmountKind kind : kKinds) {
+    for (const AmountKind kind : kAmountKinds) {
       AmountList& amounts = amounts_of(made.quota, kind);
       amounts.clear();
       for (const Amount& each : amounts_of(given, kind)) {

@@ -12,8 +12,7 @@
 #include "sim/scenario_run.h"
 #include "sim/what_if_told.h"
 
-namespace berth {
-namespace {
+namespace berth::what_if_test {
 
 const std::string kBusy =
     "nodes n 2 gpus=8\n"
@@ -349,5 +348,4 @@ TEST(WhatIf, OfSeveralOfOneNameTheLastIsMeant) {
   EXPECT_EQ(std::get<WorkloadCancelled>(read.front()).workload, WorkloadId(2));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::what_if_test

@@ -10,8 +10,7 @@
 #include "base/property_seeds.h"
 #include "model/workload.h"
 
-namespace berth {
-namespace {
+namespace berth::budget_ledger_test {
 
 constexpr QueueId kHouse(0), kChild(1), kFree(2);
 
@@ -279,5 +278,4 @@ TEST(BudgetLedgerProperty, NeverGivesOutMoreThanThereIs) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::budget_ledger_test

@@ -4,8 +4,7 @@
 
 #include <optional>
 
-namespace berth {
-namespace {
+namespace berth::ended_runs_test {
 
 constexpr RunKind kKind{QueueId(1), UserId(2), 4000};
 
@@ -56,5 +55,4 @@ TEST(EndedRuns, TheOldestAreForgotten) {
   EXPECT_EQ(runs.foretell(kKind, 99), Duration{10});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::ended_runs_test

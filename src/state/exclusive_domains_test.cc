@@ -9,8 +9,7 @@
 #include "base/rng.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::exclusive_domains_test {
 
 using Refusal = ExclusiveDomains::Refusal;
 
@@ -153,5 +152,4 @@ TEST(ExclusiveDomainsProperty, WhatIsCountedIsWhatThePodsSay) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::exclusive_domains_test

@@ -9,8 +9,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::followers_test {
 
 using Ids = std::vector<WorkloadId>;
 
@@ -156,5 +155,4 @@ TEST(Waking, ComesWithTimeAndNotBefore) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::followers_test

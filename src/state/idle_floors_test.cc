@@ -11,8 +11,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::idle_floors_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr QueueId kHouse(0), kChild(1);
@@ -153,5 +152,4 @@ TEST(IdleFloorsProperty, AreWhatWasNotHeldAtAnyMoment) {
   EXPECT_GT(found, 0);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::idle_floors_test

@@ -4,8 +4,7 @@
 
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::invariants_test {
 
 using Sentences = std::vector<std::string>;
 
@@ -88,5 +87,4 @@ TEST(Violations, TellAPodOnTheWrongNode) {
   EXPECT_EQ(violations(state), Sentences{"pod 0 is on a node or on GPUs that its request does not allow"});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::invariants_test

@@ -8,8 +8,7 @@
 #include "state/random_world.h"
 #include "state/room.h"
 
-namespace berth {
-namespace {
+namespace berth::ledger_test {
 
 Node gpu_node(int gpus) {
   return {.name = "",
@@ -365,5 +364,4 @@ TEST(LedgerProperty, TheListOfChangesNamesEveryNodeThatChanged) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::ledger_test

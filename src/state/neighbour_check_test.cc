@@ -10,8 +10,7 @@
 #include "state/plain_neighbours.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::neighbour_check_test {
 
 // Six nodes: two in rack 1, two in rack 2, both of zone a, one in rack 3 of zone b, and one that says nothing.
 std::vector<Node> six_nodes() {
@@ -293,5 +292,4 @@ TEST(NeighbourCheckProperty, WhatIsKeptIsWhatThePodsSay) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::neighbour_check_test

@@ -11,8 +11,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::network_test {
 
 const std::vector<Flavor> kFlavors = {{"h100", "H100-SXM5-80GB", 81'559}, {"t4", "Tesla-T4", 15'360}};
 
@@ -142,5 +141,4 @@ TEST(NetworkProperty, ADomainIsARowOfPlaces) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::network_test

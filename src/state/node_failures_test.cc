@@ -4,8 +4,7 @@
 
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::node_failures_test {
 
 constexpr Time hours(std::int64_t at) { return Time{at * 3'600'000}; }
 
@@ -37,5 +36,4 @@ TEST(NodeFailures, KeepTheLastOnes) {
   EXPECT_EQ(failures.forgiven_at(node), hours(27)) << "it was told of late";
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_failures_test

@@ -5,8 +5,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::node_matches_test {
 
 TEST(NodeMatches, KeepsNothingWhileNobodyAsksAndNoNodeRefuses) {
   NodeMatches matches;
@@ -129,5 +128,4 @@ TEST(NodeMatches, CountsImagesByHowManyNodesHaveThem) {
   EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 38, 0, 18, 0}));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::node_matches_test

@@ -10,8 +10,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::past_use_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr std::int64_t kHour = 3'600'000;
@@ -170,5 +169,4 @@ TEST(PastUseProperty, IsTheFadingMeanOfWhatWasHeld) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::past_use_test

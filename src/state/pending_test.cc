@@ -9,8 +9,7 @@
 
 #include "base/property_seeds.h"
 
-namespace berth {
-namespace {
+namespace berth::pending_test {
 
 PendingKey key(std::size_t workload) { return {.workload = WorkloadId(workload)}; }
 
@@ -105,5 +104,4 @@ TEST(LineProperty, IsWhatAMapOfSetsIs) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::pending_test

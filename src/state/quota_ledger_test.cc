@@ -11,8 +11,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::quota_ledger_test {
 
 constexpr std::size_t kFlavors = 2;
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
@@ -716,5 +715,4 @@ TEST(QuotaLedgerProperty, UsedAndCoveredAreWhatARecountFinds) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::quota_ledger_test

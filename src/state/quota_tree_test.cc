@@ -8,8 +8,7 @@
 
 #include "model/gpu_hardware.h"
 
-namespace berth {
-namespace {
+namespace berth::quota_tree_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
@@ -235,5 +234,4 @@ TEST(QuotaTree, WhatAWindowPromisesIsNamedAtAllHours) {
   EXPECT_TRUE(profiles_named_by(queues, {}, flavors).profiles.empty());
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::quota_tree_test

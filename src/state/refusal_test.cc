@@ -11,8 +11,7 @@
 #include "state/random_world.h"
 #include "state/state.h"
 
-namespace berth {
-namespace {
+namespace berth::refusal_test {
 
 // Two flavors, a queue with an order, one node; workload 0 pending, 1 cancelled.
 State known() {
@@ -1589,5 +1588,4 @@ TEST(Refusal, OfWhatStartsLaterOrAfterOthers) {
                 });
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::refusal_test

@@ -5,8 +5,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::room_test {
 
 TEST(RoomFor, IsWhatTheScarcestAmountAllows) {
   const Node node{.name = "",
@@ -108,5 +107,4 @@ TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::room_test

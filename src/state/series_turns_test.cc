@@ -4,8 +4,7 @@
 
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::series_turns_test {
 
 using Ids = std::vector<WorkloadId>;
 
@@ -36,5 +35,4 @@ TEST(SeriesTurns, OfWhoRunsAlreadyMayBeMoreThanThereMayBe) {
   EXPECT_EQ(turns.leave(WorkloadId(3), kArray), Ids{WorkloadId(2)});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::series_turns_test

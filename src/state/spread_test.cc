@@ -5,8 +5,7 @@
 #include "base/property_seeds.h"
 #include "base/rng.h"
 
-namespace berth {
-namespace {
+namespace berth::spread_test {
 
 using Pods = std::vector<std::int64_t>;
 
@@ -63,5 +62,4 @@ TEST(MaySpreadOverSome, LeavesThoseOutOfAccountThatNeedNotCount) {
   EXPECT_FALSE(may_spread_over_some(Spreading::kApart, {9, 0}, {9}, 3));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::spread_test

@@ -9,8 +9,7 @@
 #include "state/random_world.h"
 #include "state/state.h"
 
-namespace berth {
-namespace {
+namespace berth::state_before_test {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
@@ -134,5 +133,4 @@ TEST(StateBefore, WhatAFloorHasMoreThanItHadCountsFromNowOn) {
   EXPECT_EQ(idle_after(10), 8'000);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::state_before_test

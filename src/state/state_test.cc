@@ -5,8 +5,7 @@
 #include "state/invariants.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::state_test {
 
 const PodRequest kOneGpu{.gpus = 1, .gpu_milli = 1000};
 
@@ -447,5 +446,4 @@ TEST(State, WhatANodeSaysOfItselfChangesInNoFork) {
   EXPECT_EQ(state.node(NodeId(0)).labels, (Labels{{"rack", "r2"}}));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::state_test

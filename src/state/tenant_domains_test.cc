@@ -8,8 +8,7 @@
 
 #include "state/ledger.h"
 
-namespace berth {
-namespace {
+namespace berth::tenant_domains_test {
 
 constexpr std::size_t kWhole = static_cast<std::size_t>(Sharing::kExclusive);
 constexpr std::size_t kCut = static_cast<std::size_t>(Sharing::kMig);
@@ -153,5 +152,4 @@ TEST(TenantDomains, OfACutNodeTheOwnModeDecides) {
   EXPECT_EQ(around.open_to(around.of(2)), "0111");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::tenant_domains_test

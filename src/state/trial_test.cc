@@ -8,8 +8,7 @@
 #include "base/property_seeds.h"
 #include "state/random_world.h"
 
-namespace berth {
-namespace {
+namespace berth::trial_test {
 
 Ledger one_node() {
   Ledger ledger;
@@ -131,5 +130,4 @@ TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
   EXPECT_GT(left_behind, 5);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::trial_test

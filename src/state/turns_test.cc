@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::turns_test {
 
 Window window(std::vector<Interval> open, Time known_until = Time{1000}) {
   Window made;
@@ -75,5 +74,4 @@ TEST(Turns, AWindowChangesWhatItNames) {
   EXPECT_EQ(while_open(2).weight_milli, 500);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::turns_test

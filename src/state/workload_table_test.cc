@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace berth {
-namespace {
+namespace berth::workload_table_test {
 
 TEST(WorkloadTable, GivesIdsInOrderAndNeverAgain) {
   WorkloadTable table;
@@ -58,5 +57,4 @@ TEST(WorkloadTable, LetsAPageGoWhenAllOnItHaveEnded) {
   EXPECT_EQ(last, WorkloadId(2499));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::workload_table_test

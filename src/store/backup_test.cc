@@ -13,8 +13,7 @@
 #include "store/store.h"
 #include "store/test_stores.h"
 
-namespace berth {
-namespace {
+namespace berth::backup_test {
 
 void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
@@ -239,5 +238,4 @@ TEST(Backup, ThatFailsLeavesNothing) {
   EXPECT_TRUE(store->backup("backup"));
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::backup_test

@@ -21,16 +21,21 @@ namespace {
 constexpr std::size_t kSector = 512;
 constexpr int kNameMax = 512;
 
+void write_at(std::string& bytes, std::size_t offset, std::string_view text) {
+  if (bytes.size() < offset + text.size()) bytes.resize(offset + text.size(), '\0');
+  std::copy(text.begin(), text.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+}  // namespace
+
+// What FaultyDisk::Contents is made of.
+namespace faulty_disk {
+
 // One write or truncation (no text, `offset` the new size) that has not been synced.
 struct Unsure {
   std::size_t offset = 0;
   std::optional<std::string> text;
 };
-
-void write_at(std::string& bytes, std::size_t offset, std::string_view text) {
-  if (bytes.size() < offset + text.size()) bytes.resize(offset + text.size(), '\0');
-  std::copy(text.begin(), text.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
-}
 
 // What a running system does to a file that has a name.
 struct Step {
@@ -92,6 +97,14 @@ struct File {
   }
 };
 using FilePtr = std::shared_ptr<File>;
+
+}  // namespace faulty_disk
+
+namespace {
+
+using faulty_disk::File;
+using faulty_disk::FilePtr;
+using faulty_disk::Step;
 
 struct Handle {
   sqlite3_file base;

@@ -12,8 +12,7 @@
 #include "store/store.h"
 #include "store/test_stores.h"
 
-namespace berth {
-namespace {
+namespace berth::store_crash_test {
 
 using Failure = FaultyDisk::Failure;
 using Unsynced = FaultyDisk::Unsynced;
@@ -245,5 +244,4 @@ TEST(StoreCrash, CheckReadsTheDiskAndNotItsMemory) {
   EXPECT_NE(store->check().to_string(), "");
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::store_crash_test

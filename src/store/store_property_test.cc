@@ -15,8 +15,7 @@
 #include "store/store.h"
 #include "store/test_stores.h"
 
-namespace berth {
-namespace {
+namespace berth::store_property_test {
 
 using Model = std::map<std::string, std::string>;  // key to "bytes@revision"
 
@@ -224,5 +223,4 @@ TEST(StoreProperty, EveryWatchSeesEachChangeOnceWhileManyWrite) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::store_property_test

@@ -15,8 +15,7 @@
 #include "store/shelf.h"
 #include "store/test_stores.h"
 
-namespace berth {
-namespace {
+namespace berth::store_test {
 
 std::unique_ptr<Store> store_on(const FaultyDisk& disk, StoreOptions options = {}) {
   options.vfs = disk.vfs();
@@ -330,5 +329,4 @@ TEST(Shelf, SharesWhatDoesNotChange) {
   EXPECT_EQ(taken[1].count(taken[1].range("\xff\xff")), 0U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::store_test

@@ -13,8 +13,7 @@
 #include "store/store.h"
 #include "store/test_stores.h"
 
-namespace berth {
-namespace {
+namespace berth::watch_test {
 
 std::unique_ptr<Store> store_on(const FaultyDisk& disk, StoreOptions options = {}) {
   options.vfs = disk.vfs();
@@ -206,5 +205,4 @@ TEST(Watch, ManyBeginAndEndWhileManyWrite) {
   EXPECT_EQ(store->revision(), kWriters * kEach);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::watch_test

@@ -20,13 +20,13 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/time.h"
 #include "base/wording.h"
 
 namespace berth {
 
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000;
 constexpr Duration kAuthorityLife{3650 * kDayMs};
 constexpr Duration kCertificateLife{365 * kDayMs};
 // A client whose clock is a little behind must accept a certificate that was just made.

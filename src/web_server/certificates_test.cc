@@ -1,4 +1,5 @@
 #include "web_server/certificates.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 #include <openssl/bio.h>
@@ -14,11 +15,9 @@
 #include <utility>
 #include <vector>
 
-namespace berth {
-namespace {
+namespace berth::certificates_test {
 
 constexpr Time kNow{1'795'246'585'000};
-constexpr std::int64_t kDayMs = 86'400'000;
 
 struct FreeCertificate {
   void operator()(X509* certificate) const { X509_free(certificate); }
@@ -150,5 +149,4 @@ TEST(RandomToken, IsHexOfTheLengthAndNeverTheSame) {
   EXPECT_EQ(random_token(16).size(), 32U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::certificates_test

@@ -16,8 +16,7 @@
 #include "web_server/raw_client.h"
 #include "web_server/server.h"
 
-namespace berth {
-namespace {
+namespace berth::gzip_test {
 
 std::string inflated(std::string_view gzip) {
   z_stream zlib{};
@@ -143,5 +142,4 @@ TEST(WebServerGzip, StreamsAndRepliesToHeadAreLeftAsTheyAre) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::gzip_test

@@ -18,8 +18,7 @@
 #include "web_server/request_target.h"
 #include "web_server/wire_queue.h"
 
-namespace berth {
-namespace {
+namespace berth::request_parser_test {
 
 std::string shown(const RequestTarget& target) {
   std::string text = target.path;
@@ -237,5 +236,4 @@ TEST(WireQueue, KeepsWhatIsInFlightWhenTheRestIsDropped) {
   EXPECT_EQ(queue.cost(), 0U);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::request_parser_test

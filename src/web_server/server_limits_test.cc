@@ -18,8 +18,7 @@
 #include "web_server/raw_client.h"
 #include "web_server/server.h"
 
-namespace berth {
-namespace {
+namespace berth::server_limits_test {
 
 constexpr std::chrono::seconds kPatience{10};
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -281,5 +280,4 @@ TEST(WebServerLimits, SaysWhyItDoesNotStart) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::server_limits_test

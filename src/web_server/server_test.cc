@@ -18,8 +18,7 @@
 
 #include "web_server/raw_client.h"
 
-namespace berth {
-namespace {
+namespace berth::server_test {
 
 constexpr std::chrono::seconds kPatience{10};
 
@@ -339,5 +338,4 @@ TEST(WebServer, NoticesThatAnAskerIsGoneBeforeTheAnswer) {
   responder->reply({.body = "nobody hears it"});
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::server_test

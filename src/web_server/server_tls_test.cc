@@ -19,8 +19,7 @@
 #include "web_server/raw_client.h"
 #include "web_server/server.h"
 
-namespace berth {
-namespace {
+namespace berth::server_tls_test {
 
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -226,5 +225,4 @@ TEST_F(WebServerTls, SaysWhatIsWrongWithItsKeys) {
   }
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::server_tls_test

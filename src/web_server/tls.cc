@@ -23,7 +23,7 @@ struct FreeBy {
   }
 };
 using Bio = std::unique_ptr<BIO, FreeBy<BIO_free>>;
-using Certificate = std::unique_ptr<X509, FreeBy<X509_free>>;
+using OwnCertificate = std::unique_ptr<X509, FreeBy<X509_free>>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
 
 Bio read_from(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
@@ -41,9 +41,9 @@ Complaints complain(const char* option, const std::string& text) {
 // The server's own certificate, then those that lead to the authority.
 bool use_chain(SSL_CTX* context, const std::string& pem) {
   const Bio bio = read_from(pem);
-  const Certificate leaf(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const OwnCertificate leaf(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
   if (!leaf || SSL_CTX_use_certificate(context, leaf.get()) != 1) return false;
-  while (Certificate next{PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
+  while (OwnCertificate next{PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
     if (SSL_CTX_add1_chain_cert(context, next.get()) != 1) return false;
   }
   ERR_clear_error();  // the end of the text was an error to the loop
@@ -53,7 +53,7 @@ bool use_chain(SSL_CTX* context, const std::string& pem) {
 bool believe(SSL_CTX* context, const std::string& pem) {
   const Bio bio = read_from(pem);
   int certificates = 0;
-  while (Certificate authority{PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
+  while (OwnCertificate authority{PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1) return false;
     if (SSL_CTX_add_client_CA(context, authority.get()) != 1) return false;
     ++certificates;
@@ -125,7 +125,7 @@ Result<TlsContext> make_tls_context(const WebServerOptions& options) {
 
 void describe_certificate(const ssl_st* connection, Peer& peer) {
   peer.tls = true;
-  const Certificate certificate(SSL_get1_peer_certificate(connection));
+  const OwnCertificate certificate(SSL_get1_peer_certificate(connection));
   // Without a certificate the result is "ok" too; with one, the handshake has already insisted on it.
   if (!certificate || SSL_get_verify_result(connection) != X509_V_OK) return;
   const X509_NAME* const subject = X509_get_subject_name(certificate.get());

@@ -10,8 +10,7 @@
 
 #include "web_server/turns.h"
 
-namespace berth {
-namespace {
+namespace berth::turns_test {
 
 TEST(Turns, TheFirstReplyOfOneComesBeforeTheThousandthOfAnother) {
   boost::asio::io_context io;
@@ -61,5 +60,4 @@ TEST(Turns, NoMoreArePostedThanThereAreThreads) {
   EXPECT_EQ(run, 100);
 }
 
-}  // namespace
-}  // namespace berth
+}  // namespace berth::turns_test
