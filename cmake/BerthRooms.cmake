@@ -5,9 +5,7 @@
 # that breaks it is seen at once. One test program per room: linking GoogleTest once per file would cost more
 # than compiling it.
 #
-# Precompiled headers serve tests and shells only, never the core: they would hide a missing #include there. Trees built
-# by clang have none at all (CMakePresets.json): `./dev test` finds there what they hide in shells, and `./dev test --clang` what
-# they hide in tests.
+# Precompiled headers serve tests and shells only; trees built by clang have none at all (CMakePresets.json).
 
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
@@ -35,6 +33,48 @@ endfunction()
 set(berth_std_headers
     <algorithm> <array> <charconv> <compare> <cstdint> <expected> <functional> <map> <memory> <optional> <set> <span>
     <string> <string_view> <utility> <variant> <vector>)
+
+# The files of a room some at a time, each time as one that includes them: reading the headers is most of what compiling a file
+# costs. By names below src, where CMake's own unity builds write absolute ones: so all checkouts share ccache's objects.
+function(berth_batches out name sources)
+  if(NOT BERTH_BATCH)
+    set(${out} ${sources} PARENT_SCOPE)
+    return()
+  endif()
+  set(batches)
+  set(includes "")
+  set(count 0)
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src)
+    string(APPEND includes "#include \"${source}\"\n")
+    math(EXPR count "${count} + 1")
+    math(EXPR in_batch "${count} % ${BERTH_BATCH}")
+    if(in_batch EQUAL 0)
+      list(APPEND batches "${includes}")
+      set(includes "")
+    endif()
+  endforeach()
+  if(includes)
+    list(APPEND batches "${includes}")
+  endif()
+  set(files)
+  set(number 0)
+  foreach(batch IN LISTS batches)
+    math(EXPR number "${number} + 1")
+    set(file ${CMAKE_BINARY_DIR}/batches/${name}_${number}.cc)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${batch}" @ONLY)
+    list(APPEND files ${file})
+  endforeach()
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
+# The core's properties run for minutes where nothing is optimised. What is left out here are half of the checks in number; a
+# null pointer AddressSanitizer sees too, and the other three say nothing of code without casts and virtual functions.
+function(berth_optimise_sanitized target)
+  if(BERTH_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PRIVATE -O1 -fno-sanitize=null,alignment,object-size,vptr)
+  endif()
+endfunction()
 
 function(berth_use_pch target kind)
   if(NOT BERTH_PCH)
@@ -89,9 +129,12 @@ function(berth_room name)
 
   # A room that is empty, or has headers only, is a room.
   if(sources)
-    add_library(berth_${name} STATIC ${sources})
+    berth_batches(batches ${name} "${sources}")
+    add_library(berth_${name} STATIC ${batches})
     set(scope PUBLIC)
-    if(NOT arg_CORE)
+    if(arg_CORE)
+      berth_optimise_sanitized(berth_${name})
+    else()
       berth_use_pch(berth_${name} shell)
     endif()
   else()
@@ -104,8 +147,12 @@ function(berth_room name)
   target_link_libraries(berth_${name} ${scope} ${dep_targets} ${arg_LIBS})
 
   if(tests AND GTest_FOUND AND NOT BERTH_FUZZ)
-    berth_side_program(${name}_test tests SOURCES ${tests} LIBS berth_${name} ${test_dep_targets} GTest::gtest_main)
+    berth_batches(batches ${name}_test "${tests}")
+    berth_side_program(${name}_test tests SOURCES ${batches} LIBS berth_${name} ${test_dep_targets} GTest::gtest_main)
     berth_use_pch(${name}_test test)
+    if(arg_CORE)
+      berth_optimise_sanitized(${name}_test)
+    endif()
     # One process per room, not one per case; tools/test_summary.py counts the cases from the JSON.
     add_test(NAME ${name}_test
              COMMAND ${name}_test --gtest_brief=1 --gtest_output=json:${CMAKE_BINARY_DIR}/test-results/${name}_test.json
