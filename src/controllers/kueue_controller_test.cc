@@ -227,7 +227,8 @@ TEST_F(KueueTest, SpecActiveStopsAJobAndLetsItGo) {
   // Whom its user suspends is not let go.
   patch(kJobs + "/train", "{spec: {suspend: true}}");
   ASSERT_TRUE(says("QuotaReserved", "False Suspended"));
-  EXPECT_TRUE(message("QuotaReserved").contains("the Job is suspended"));
+  // It said so of who was stopped by it, too.
+  EXPECT_TRUE(becomes([&] { return message("QuotaReserved").contains("the Job is suspended"); }));
   ASSERT_TRUE(becomes([&] { return of(kPods).empty(); }));
 }
 
