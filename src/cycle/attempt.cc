@@ -240,9 +240,19 @@ class Attempt {
   }
 
   bool leaves_floors_whole(const Start& start) {
-    if (berth::leaves_floors_whole(state_, cycle_.trial, start)) return true;
+    if (berth::leaves_floors_whole(state_, cycle_.trial, start, gone_for(start))) return true;
     would_break_floors_ = true;
     return false;
+  }
+
+  // When all have left who are in its way, where it matters to others' floors how late it ends.
+  Time gone_for(const Start& start) const {
+    const bool matters = terms_.run_limit && !state_.quotas().rises().empty();
+    if (!matters || !cycle_.vacating.holds_up(state_, start)) return cycle_.plan.now;
+    Start waiting = start;
+    waiting.waits = true;
+    const Time begins = cycle_.reserved.begins_by(waiting, cycle_.plan.now);
+    return begins + (Duration{0} - cut_before(state_, start));
   }
 
   // Of the flavors of which it is known that quotas allow them.

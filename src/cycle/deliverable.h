@@ -1,4 +1,5 @@
-// Whether whole GPUs, and whole domains, are left for those to whom they are promised (docs/semantics.md, rule 28).
+// Whether whole GPUs, and whole domains, are left for those to whom they are promised, now and at each hour until the end of whoever takes
+// some (docs/semantics.md, rule 28).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ namespace berth {
 // False where the start would be covered, and with it less of what floors promise beside its own line of queues could be given
 // than before, whoever gave back: of a flavor in which floors come in whole domains those, and what else is promised beside them;
 // else whole GPUs, which only parts of GPUs are in the way of; and on GPUs that are cut, or may be, slices that are promised by their
-// profile (promised_slices.h). So who takes no device, no domain and no place more than before is in nobody's way. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
-bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start);
+// profile (promised_slices.h). So who takes no device, no domain and no place more than before is in nobody's way. `gone`: when all have
+// left who go for it. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone);
 // The same of who has his unit: of what takes the place of those that a gang has lost; and of a gang that goes elsewhere whole.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair);
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start);
@@ -33,18 +35,21 @@ bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start&
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start);
 
 // Nodes to be left alone by a workload that is in the way elsewhere, one list after the other, none empty; by number. First those that are
-// the cells of queues beside its own line, as they are given out now; then all but the cells of that line, where that has some.
+// the cells of queues beside its own line, as they are given out now, and with these as they will be when floors rise before its end;
+// then all but the cells of that line, where that has some.
 std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId workload);
 
 // Where the GPUs of a start or a repair are.
 std::vector<GpusOfNode> gpus_of(const State& state, const Start& start);
 std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair);
 
-// How many GPUs of the flavor floors beside the queue's own line still promise, whole ones.
-std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor);
+// How many GPUs of the flavor floors beside the queue's own line still promise, whole ones: now, or when they have risen.
+std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor,
+                                        const FloorRise* rise = nullptr);
 
-// Domains that are others' cells now, by level: of queues beside the queue's own line.
-std::map<std::string, std::int64_t> cells_beside(const State& state, QueueId queue, FlavorSet flavors);
+// Domains that are others' cells now, or then, by level: of queues beside the queue's own line.
+std::map<std::string, std::int64_t> cells_beside(const State& state, QueueId queue, FlavorSet flavors,
+                                                 const FloorRise* rise = nullptr);
 
 // What a queue's floor comes in, and how much of that is there. promised = in_use + lent + free + lacking.
 struct CellsOfQueue {

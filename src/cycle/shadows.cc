@@ -342,7 +342,7 @@ std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t 
 // Whom others' floors keep from starting (rule 28) is promised no start at once: it would be refused and promised anew for ever. Who
 // gives back by a later moment is not known. PRE: its places are taken in the trial.
 bool Shadows::would_break_floors_now(const Start& start, Time at) const {
-  return at <= plan_.now && !leaves_floors_whole(state_, trial_, start);
+  return at <= plan_.now && !leaves_floors_whole(state_, trial_, start, plan_.now);
 }
 
 bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
