@@ -94,6 +94,15 @@ std::int64_t idle_gpus(const Ledger& ledger, FlavorId flavor) {
   return gpus;
 }
 
+// At which is asked; none: now.
+using Hours = std::vector<const FloorRise*>;
+
+Hours now_and_rises(const Trial& trial) {
+  Hours hours = {nullptr};
+  for (const FloorRise& rise : trial.quotas().rises()) hours.push_back(&rise);
+  return hours;
+}
+
 // Now, or when floors have risen.
 bool worsens_nothing_then(const State& state, const Trial& trial, FlavorId flavor, bool parts, const Change& change,
                           const FloorRise* rise) {
@@ -116,12 +125,13 @@ bool worsens_nothing_then(const State& state, const Trial& trial, FlavorId flavo
 // What is covered stays to its end, and nobody could have it leave when floors rise before then: so each of these hours is asked by itself,
 // with what it promises and those who will be there. Not the most of all hours at once: one queue's day and another's night are promised
 // the same GPUs.
-bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken, const Change& change) {
+bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken, const Change& change,
+                     const Hours& hours) {
   return std::ranges::all_of(taken, [&](const auto& each) {
     const auto [flavor, parts] = each;
-    if (!worsens_nothing_then(state, trial, flavor, parts, change, nullptr)) return false;
-    return std::ranges::all_of(trial.quotas().rises(), [&](const FloorRise& rise) {
-      return !rise.flavors.contains(flavor) || worsens_nothing_then(state, trial, flavor, parts, change, &rise);
+    return std::ranges::all_of(hours, [&](const FloorRise* rise) {
+      const bool matters = rise == nullptr || rise->flavors.contains(flavor);
+      return !matters || worsens_nothing_then(state, trial, flavor, parts, change, rise);
     });
   });
 }
@@ -171,17 +181,32 @@ bool may_stay(const QuotaUnit& unit) { return !unit.covered_at.is_none() || unit
 std::vector<GpusOfNode> gpus_of(const State& state, const Start& start) { return gpus_by_node(state, start); }
 std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair) { return gpus_by_node(state, repair); }
 
-bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone) {
+namespace {
+
+bool leaves_floors_whole_at(const State& state, const Trial& trial, const Start& start, Time gone, const Hours& hours) {
   const Time end = end_of(state, start, gone);
   const std::vector<TakenPlace> places = taken_places(state, trial, start, end);
   if (is_in_nobodys_way(state, taken_by(state, trial, start)) && places.empty()) return true;
   const QueueId covered_at = would_be_covered_at(state, trial, start, end);
   if (covered_at.is_none()) return true;
   const QueueId queue = state.workload(start.workload).queue;
-  if (!leaves_promised_slices(state, trial, queue, places)) return false;
+  if (!leaves_promised_slices(state, trial, queue, places, {}, hours)) return false;
   const Taken taken = taken_by(state, trial, start, covered_at);
   return is_in_nobodys_way(state, taken) ||
-         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start), .end = end});
+         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start), .end = end}, hours);
+}
+
+}  // namespace
+
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone) {
+  return leaves_floors_whole_at(state, trial, start, gone, now_and_rises(trial));
+}
+
+bool leaves_floors_whole_then(const State& state, const Trial& trial, const Start& start, Time then,
+                              std::span<const FloorRise> hours) {
+  Hours all;
+  for (const FloorRise& each : hours) all.push_back(&each);
+  return leaves_floors_whole_at(state, trial, start, then, all);
 }
 
 bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start& start) {
@@ -209,8 +234,9 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
   const Workload& workload = state.workload(repair.workload);
   const QuotaUnit& unit = trial.quotas().unit(workload.unit);
   const Taken taken = taken_by(state, trial, repair, unit.covered_at);
+  const Hours hours = now_and_rises(trial);
   if (!unit.covered_at.is_none() &&
-      !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair, unit.end))) {
+      !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair, unit.end), {}, hours)) {
     return false;
   }
   Taken of_it;
@@ -220,7 +246,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
   }
   if (is_in_nobodys_way(state, of_it)) return true;
   return worsens_nothing(state, trial, of_it,
-                         {.queue = workload.queue, .comes = gpus_kept_by(state, repair), .end = unit.end});
+                         {.queue = workload.queue, .comes = gpus_kept_by(state, repair), .end = unit.end}, hours);
 }
 
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
@@ -231,11 +257,11 @@ bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const
     add_places_now(state, trial, start.workload, left);
     const Time end = end_of(state, start, trial.quotas().now());
     const std::vector<TakenPlace> come = taken_places(state, trial, start, end);
-    if (!leaves_promised_slices(state, trial, workload.queue, come, left)) return false;
+    if (!leaves_promised_slices(state, trial, workload.queue, come, left, now_and_rises(trial))) return false;
   }
   if (is_in_nobodys_way(state, taken) || !may_stay(trial.quotas().unit(workload.unit))) return true;
   const PlacedGpus there{workload.unit, start.workload, gpus_by_node(state, start)};
-  return worsens_nothing(state, trial, taken, {.queue = workload.queue, .moved = {there}});
+  return worsens_nothing(state, trial, taken, {.queue = workload.queue, .moved = {there}}, now_and_rises(trial));
 }
 
 namespace {
@@ -254,7 +280,7 @@ bool leaves_promised_slices_with(const State& state, const Trial& trial, const S
     come.insert(come.end(), places.begin(), places.end());
     if (!places.empty()) add_places_now(state, trial, each.start.workload, left);
   }
-  return leaves_promised_slices(state, trial, state.workload(start.workload).queue, come, left);
+  return leaves_promised_slices(state, trial, state.workload(start.workload).queue, come, left, now_and_rises(trial));
 }
 
 }  // namespace
@@ -279,7 +305,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
     change.moved.push_back({unit, each.start.workload, gpus_by_node(state, each.start)});
   }
   if (!leaves_promised_slices_with(state, trial, start, end, counts, moved)) return false;
-  return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change);
+  return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change, now_and_rises(trial));
 }
 
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start) {
@@ -291,7 +317,8 @@ bool could_be_covered_there(const State& state, const Trial& trial, const Start&
   return worsens_nothing(state, trial, taken,
                          {.queue = state.workload(start.workload).queue,
                           .comes = gpus_kept_by(state, start),
-                          .end = end_of(state, start, trial.quotas().now())});
+                          .end = end_of(state, start, trial.quotas().now())},
+                         now_and_rises(trial));
 }
 
 std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId id) {

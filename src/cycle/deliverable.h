@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,11 @@ namespace berth {
 // profile (promised_slices.h). So who takes no device, no domain and no place more than before is in nobody's way. `gone`: when all have
 // left who go for it. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone);
-// The same of who has his unit: of what takes the place of those that a gang has lost; and of a gang that goes elsewhere whole.
+// The same if it has its room from a later moment on: at these hours, the first of them that of the moment. PRE: it is as above, but for
+// what has come free on the ledger by then.
+bool leaves_floors_whole_then(const State& state, const Trial& trial, const Start& start, Time then,
+                              std::span<const FloorRise> hours);
+// The same now of who has his unit: of what takes the place of those that a gang has lost; and of a gang that goes elsewhere whole.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair);
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start);
 // Of a start for the sake of which others are moved: where these go counts, too, whoever the start is.

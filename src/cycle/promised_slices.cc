@@ -220,7 +220,7 @@ bool leaves_them(const State& state, const Trial& trial, QueueId queue, FlavorId
 }  // namespace
 
 bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queue, std::span<const TakenPlace> come,
-                            std::span<const TakenPlace> left) {
+                            std::span<const TakenPlace> left, std::span<const FloorRise* const> hours) {
   std::set<FlavorId> flavors;
   Time end = trial.quotas().now();
   for (const TakenPlace& each : come) {
@@ -230,10 +230,9 @@ bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queu
     end = std::max(end, each.end);
   }
   return std::ranges::all_of(flavors, [&](FlavorId flavor) {
-    if (!leaves_them(state, trial, queue, flavor, come, left, nullptr)) return false;
-    return std::ranges::all_of(trial.quotas().rises(), [&](const FloorRise& rise) {
-      const bool matters = rise.from < end && rise.flavors.contains(flavor);
-      return !matters || leaves_them(state, trial, queue, flavor, come, left, &rise);
+    return std::ranges::all_of(hours, [&](const FloorRise* rise) {
+      const bool matters = rise == nullptr || (rise->from < end && rise->flavors.contains(flavor));
+      return !matters || leaves_them(state, trial, queue, flavor, come, left, rise);
     });
   });
 }

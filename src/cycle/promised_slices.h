@@ -30,8 +30,8 @@ SliceCounts slices_promised_beside(const QuotaLedger& quotas, QueueId queue, Fla
 std::string slices_promised_text(const State& state, QueueId queue, FlavorSet flavors, const FloorRise* rise = nullptr);
 
 // False where more of them have no place since somebody of the queue has come who stays: to these places, which are taken in the
-// trial, and perhaps from others that he has left. So it is where that holds of any hour before his end.
+// trial, and perhaps from others that he has left. So it is where that holds of any of the hours (none: now) before his end.
 bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queue, std::span<const TakenPlace> come,
-                            std::span<const TakenPlace> left = {});
+                            std::span<const TakenPlace> left, std::span<const FloorRise* const> hours);
 
 }  // namespace berth
