@@ -350,7 +350,7 @@ bool Shadows::would_break_floors(const Start& start, Time at) {
   return !leaves_floors_whole_then(state_, trial_, start, at, hours_from(at));
 }
 
-// That of the moment, and then each as it first comes.
+// That of the moment, and then each as it first comes. What comes after all turns that are looked at may be any of them.
 std::vector<FloorRise> Shadows::hours_from(Time at) {
   const auto next = std::ranges::upper_bound(calendar(), at, {}, &LaterTree::from);
   const auto not_owned = [](const QuotaTree& tree) {
@@ -358,10 +358,12 @@ std::vector<FloorRise> Shadows::hours_from(Time at) {
   };
   const auto first = next == calendar().begin() ? not_owned(state_.quotas().tree()) : std::prev(next)->tree;
   std::vector<FloorRise> hours = {{at, first, FlavorSet::all()}};
-  for (auto later = next; later != calendar().end(); ++later) {
-    if (std::ranges::find(hours, later->tree, &FloorRise::tree) != hours.end()) continue;
-    hours.push_back({later->from, later->tree, FlavorSet::all()});
-  }
+  const auto add = [&](Time from, const std::shared_ptr<const QuotaTree>& tree) {
+    const bool is_known = std::ranges::find(hours, tree, &FloorRise::tree) != hours.end();
+    if (!is_known) hours.push_back({from, tree, FlavorSet::all()});
+  };
+  for (auto later = next; later != calendar().end(); ++later) add(later->from, later->tree);
+  for (auto before = calendar().begin(); before != next; ++before) add(calendar().back().from, before->tree);
   return hours;
 }
 
