@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cycle/deciding.h"
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
 #include "cycle/for_each_place.h"
@@ -247,12 +248,10 @@ class Attempt {
 
   // When all have left who are in its way, where it matters to others' floors how late it ends.
   Time gone_for(const Start& start) const {
-    const bool matters = terms_.run_limit && !state_.quotas().rises().empty();
-    if (!matters || !cycle_.vacating.holds_up(state_, start)) return cycle_.plan.now;
-    Start waiting = start;
-    waiting.waits = true;
-    const Time begins = cycle_.reserved.begins_by(waiting, cycle_.plan.now);
-    return begins + (Duration{0} - cut_before(state_, start));
+    if (!terms_.run_limit || state_.quotas().rises().empty()) return cycle_.plan.now;
+    Start there = start;
+    there.waits = cycle_.vacating.holds_up(state_, start);
+    return gone_by(cycle_, there);
   }
 
   // Of the flavors of which it is known that quotas allow them.

@@ -308,7 +308,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
   return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change, now_and_rises(trial));
 }
 
-bool could_be_covered_there(const State& state, const Trial& trial, const Start& start) {
+bool could_be_covered_there(const State& state, const Trial& trial, const Start& start, Time gone) {
   Taken taken = taken_by(state, trial, start);
   // Who has domains for himself would be in the way of others' floors there, with cells and without.
   const bool is_alone = !own_domains_of(state, start.workload, gpus_by_node(state, start)).empty();
@@ -317,7 +317,7 @@ bool could_be_covered_there(const State& state, const Trial& trial, const Start&
   return worsens_nothing(state, trial, taken,
                          {.queue = state.workload(start.workload).queue,
                           .comes = gpus_kept_by(state, start),
-                          .end = end_of(state, start, trial.quotas().now())},
+                          .end = end_of(state, start, gone)},
                          now_and_rises(trial));
 }
 

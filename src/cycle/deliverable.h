@@ -36,8 +36,8 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
 // domains would be where only that was left: nobody is to wait for that, but there may be places where it is not so.
 bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start& start);
 
-// Of who borrows: whether it would leave cells whole if it came into a floor while it runs. Where it would not, it only borrows.
-bool could_be_covered_there(const State& state, const Trial& trial, const Start& start);
+// Of who borrows: whether it would leave cells whole if it came into a floor while it runs. Where it would not, it only borrows. `gone`: as above.
+bool could_be_covered_there(const State& state, const Trial& trial, const Start& start, Time gone);
 
 // Nodes to be left alone by a workload that is in the way elsewhere, one list after the other, none empty; by number. First those that are
 // the cells of queues beside its own line, as they are given out now, and with these as they will be when floors rise before its end;

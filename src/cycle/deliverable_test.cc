@@ -178,9 +178,13 @@ class World {
     shape.terms.guaranteed_only = rng_.below(8) == 0;
     shape.terms.best_effort = rng_.below(8) == 0;
     shape.terms.movable = rng_.below(3) == 0;
+    if (floors_ == Floors::kRise) {
+      // Whom others' graces let begin later than all could know ends as much later, and is left alone (rule 7).
+      if (rng_.below(2) == 0) shape.terms.run_limit = Duration{rng_.between(1, 15) * 1000};
+      return shape;
+    }
     shape.terms.disruption_permille = rng_.below(8) == 0 ? 500 : 0;
     if (rng_.below(4) == 0) shape.terms.grace = Duration{rng_.between(1, 20) * 1000};
-    if (floors_ == Floors::kRise && rng_.below(2) == 0) shape.terms.run_limit = Duration{rng_.between(1, 15) * 1000};
     return shape;
   }
 
