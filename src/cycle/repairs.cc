@@ -146,7 +146,8 @@ class RepairSearch {
     const Asking asking(state_, whole, *way);
     auto free = asking.place(trial_, index_);
     Start* const start = std::get_if<Start>(&free);
-    if (start != nullptr && asking.is_as_asked(trial_, *start) && asking.leaves_floors_whole(trial_, *start, claimant_.now)) {
+    if (start != nullptr && asking.is_as_asked(trial_, *start) &&
+        asking.leaves_floors_whole(trial_, *start, claimant_.now)) {
       return Repaired{.repair = {}, .evictions = {}, .migration = migration_to(std::move(*start))};
     }
     trial_.rollback_to(mark);
