@@ -37,7 +37,8 @@ class Asking {
   std::variant<Start, Unfit> place_set(std::size_t set, Trial& trial, ScoreIndex& index) const;
   // Whether it holds there what it asked for, or what it may hold as well. PRE: place() has moved it there.
   bool is_as_asked(Trial& trial, const Start& start) const;
-  bool leaves_floors_whole(const Trial& trial, const Start& start) const;
+  // `gone`: when the last of those has left who go for it.
+  bool leaves_floors_whole(const Trial& trial, const Start& start, Time gone) const;
   // Where it would be covered if it came now and stayed until then.
   QueueId covered_at(const QuotaLedger& quotas, Time end) const;
 

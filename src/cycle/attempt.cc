@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cycle/deciding.h"
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
 #include "cycle/for_each_place.h"
@@ -240,9 +241,17 @@ class Attempt {
   }
 
   bool leaves_floors_whole(const Start& start) {
-    if (berth::leaves_floors_whole(state_, cycle_.trial, start)) return true;
+    if (berth::leaves_floors_whole(state_, cycle_.trial, start, gone_for(start))) return true;
     would_break_floors_ = true;
     return false;
+  }
+
+  // When all have left who are in its way, where it matters to others' floors how late it ends.
+  Time gone_for(const Start& start) const {
+    if (!terms_.run_limit || state_.quotas().rises().empty()) return cycle_.plan.now;
+    Start there = start;
+    there.waits = cycle_.vacating.holds_up(state_, start);
+    return gone_by(cycle_, there);
   }
 
   // Of the flavors of which it is known that quotas allow them.

@@ -18,7 +18,7 @@ bool borrows_in_the_way(const OneCycle& cycle, const Start& start) {
   if (state.flavors_with_cells().empty() || shape.terms.best_effort || start.best_effort) return false;
   const QueueId covered_at = cycle.trial.quotas().would_be_covered_at(workload.queue, amounts_held(state, shape, start),
                                                                       state.end_of(start.workload, cycle.plan.now));
-  return covered_at.is_none() && !could_be_covered_there(state, cycle.trial, start);
+  return covered_at.is_none() && !could_be_covered_there(state, cycle.trial, start, gone_by(cycle, start));
 }
 
 template <class Refusal>
@@ -27,6 +27,11 @@ bool stands_back(const Refusal& each) {
 }
 
 }  // namespace
+
+Time gone_by(const OneCycle& cycle, const Start& start) {
+  if (!start.waits) return cycle.plan.now;
+  return cycle.reserved.begins_by(start, cycle.plan.now) + (Duration{0} - cut_before(cycle.engine.state, start));
+}
 
 void evict(OneCycle& cycle, Eviction eviction) {
   const State& state = cycle.engine.state;

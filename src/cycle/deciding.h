@@ -16,6 +16,9 @@ void migrate(OneCycle& cycle, const Migration& migration);
 // It starts, and those go or move who do for it. PRE: its places are in the trial, and theirs are not.
 void decide(OneCycle& cycle, Claimed claimed);
 
+// When all have left who are where it goes, if it waits for that; else now.
+Time gone_by(const OneCycle& cycle, const Start& start);
+
 // As the unit that it will be. PRE: its places are in the trial.
 void add_unit(OneCycle& cycle, const Start& start);
 

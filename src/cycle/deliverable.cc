@@ -9,6 +9,7 @@
 #include "cycle/for_each_place.h"
 #include "cycle/if_all_gave_back.h"
 #include "cycle/promised_slices.h"
+#include "cycle/recutting.h"
 #include "fairness/gates.h"
 #include "state/idle_room.h"
 
@@ -68,11 +69,14 @@ std::vector<GpusOfNode> gpus_kept_by(const State& state, const Placed& placed) {
   return gpus;
 }
 
-// Who comes, of whom nobody knows yet, and who is elsewhere from now on.
+// Who comes, of whom nobody knows yet, and until when; and who is elsewhere from now on.
 struct Change {
   QueueId queue;
   std::vector<GpusOfNode> comes = {};
+  Time end = kForever;
   std::vector<PlacedGpus> moved = {};
+
+  bool is_there(const FloorRise* rise) const { return rise == nullptr || end > rise->from; }
 };
 
 // On which nobody is at all, and which somebody could have whole, or in shares or slices all of it.
@@ -90,49 +94,77 @@ std::int64_t idle_gpus(const Ledger& ledger, FlavorId flavor) {
   return gpus;
 }
 
-bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken, const Change& change) {
-  for (const auto& [flavor, parts] : taken) {
-    const bool has_cells = state.flavors_with_cells().contains(flavor);
-    if (!has_cells && !parts) continue;
-    const std::int64_t promised = whole_gpus_promised_beside(trial.quotas(), change.queue, flavor);
-    if (!has_cells && promised <= idle_gpus(trial.ledger(), flavor)) continue;
-    IfAllGaveBack then(state, trial, flavor, change.moved);
-    then.add({change.queue, change.comes});
-    then.give_cells();
-    const std::int64_t missing = then.missing_beside(change.queue, parts);
-    if (missing == 0 && then.lacking_gpus() == 0) continue;
-    IfAllGaveBack now(state, trial, flavor);
-    now.give_cells();
-    const bool worse = then.lacking_gpus() > now.lacking_gpus() || missing > now.missing_beside(change.queue, parts);
-    if (worse) return false;
-  }
-  return true;
+// At which is asked; none: now.
+using Hours = std::vector<const FloorRise*>;
+
+Hours now_and_rises(const Trial& trial) {
+  Hours hours = {nullptr};
+  for (const FloorRise& rise : trial.quotas().rises()) hours.push_back(&rise);
+  return hours;
+}
+
+// Now, or when floors have risen.
+bool worsens_nothing_then(const State& state, const Trial& trial, FlavorId flavor, bool parts, const Change& change,
+                          const FloorRise* rise) {
+  const bool has_cells = state.flavors_with_cells().contains(flavor);
+  const bool comes = change.is_there(rise);
+  parts = parts && comes;
+  if ((!has_cells && !parts) || (!comes && change.moved.empty())) return true;
+  const std::int64_t promised = whole_gpus_promised_beside(trial.quotas(), change.queue, flavor, rise);
+  if (!has_cells && promised <= idle_gpus(trial.ledger(), flavor)) return true;
+  IfAllGaveBack then(state, trial, flavor, change.moved, rise);
+  if (comes) then.add({change.queue, change.comes});
+  then.give_cells();
+  const std::int64_t missing = then.missing_beside(change.queue, parts);
+  if (missing == 0 && then.lacking_gpus() == 0) return true;
+  IfAllGaveBack now(state, trial, flavor, {}, rise);
+  now.give_cells();
+  return then.lacking_gpus() <= now.lacking_gpus() && missing <= now.missing_beside(change.queue, parts);
+}
+
+// What is covered stays to its end, and nobody could have it leave when floors rise before then: so each of these hours is asked by itself,
+// with what it promises and those who will be there. Not the most of all hours at once: one queue's day and another's night are promised
+// the same GPUs.
+bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken, const Change& change,
+                     const Hours& hours) {
+  return std::ranges::all_of(taken, [&](const auto& each) {
+    const auto [flavor, parts] = each;
+    return std::ranges::all_of(hours, [&](const FloorRise* rise) {
+      const bool matters = rise == nullptr || rise->flavors.contains(flavor);
+      return !matters || worsens_nothing_then(state, trial, flavor, parts, change, rise);
+    });
+  });
+}
+
+// Of one for whom the last has gone by then.
+Time end_of(const State& state, const Start& start, Time gone) {
+  return state.end_of(start.workload, begins_by(state, start, gone));
 }
 
 // None: it would not be.
-QueueId would_be_covered_at(const State& state, const Trial& trial, const Start& start) {
+QueueId would_be_covered_at(const State& state, const Trial& trial, const Start& start, Time end) {
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
   if (shape.terms.best_effort || start.best_effort) return {};
-  const QuotaLedger& quotas = trial.quotas();
-  const AmountList held = amounts_held(state, shape, start);
-  return quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms));
+  return trial.quotas().would_be_covered_at(workload.queue, amounts_held(state, shape, start), end);
 }
 
-// Of all that a start or a repair takes, if any profile is promised at all.
+// Of all that a start or a repair takes until then, if any profile is promised at all.
 template <class Placed>
-std::vector<TakenPlace> taken_places(const State& state, const Trial& trial, const Placed& placed) {
+std::vector<TakenPlace> taken_places(const State& state, const Trial& trial, const Placed& placed, Time end) {
   std::vector<TakenPlace> taken;
   if (!trial.quotas().tree().has_floors_by_profile()) return taken;
   for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& place) {
-    if (!place.gpus.empty()) taken.push_back({request, place});
+    if (!place.gpus.empty()) taken.push_back({request, place, end});
   });
   return taken;
 }
 
 // Where somebody is who moves, and stays inside a floor wherever he is.
-void add_places_now(const State& state, WorkloadId id, std::vector<TakenPlace>& places) {
-  for_each_leaving_pod(state, id, [&](const Pod& pod) { places.push_back({state.request(pod.request), pod.place()}); });
+void add_places_now(const State& state, const Trial& trial, WorkloadId id, std::vector<TakenPlace>& places) {
+  const Time end = trial.quotas().unit(state.workload(id).unit).end;
+  for_each_leaving_pod(state, id,
+                       [&](const Pod& pod) { places.push_back({state.request(pod.request), pod.place(), end}); });
 }
 
 // Of those in the way of whom nothing can be, most of the time.
@@ -149,20 +181,38 @@ bool may_stay(const QuotaUnit& unit) { return !unit.covered_at.is_none() || unit
 std::vector<GpusOfNode> gpus_of(const State& state, const Start& start) { return gpus_by_node(state, start); }
 std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair) { return gpus_by_node(state, repair); }
 
-bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
-  const std::vector<TakenPlace> places = taken_places(state, trial, start);
+namespace {
+
+bool leaves_floors_whole_at(const State& state, const Trial& trial, const Start& start, Time gone, const Hours& hours) {
+  const Time end = end_of(state, start, gone);
+  const std::vector<TakenPlace> places = taken_places(state, trial, start, end);
   if (is_in_nobodys_way(state, taken_by(state, trial, start)) && places.empty()) return true;
-  const QueueId covered_at = would_be_covered_at(state, trial, start);
+  const QueueId covered_at = would_be_covered_at(state, trial, start, end);
   if (covered_at.is_none()) return true;
   const QueueId queue = state.workload(start.workload).queue;
-  if (!leaves_promised_slices(state, trial, queue, places)) return false;
+  if (!leaves_promised_slices(state, trial, queue, places, {}, hours)) return false;
   const Taken taken = taken_by(state, trial, start, covered_at);
   return is_in_nobodys_way(state, taken) ||
-         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start)});
+         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start), .end = end}, hours);
+}
+
+}  // namespace
+
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone) {
+  return leaves_floors_whole_at(state, trial, start, gone, now_and_rises(trial));
+}
+
+bool leaves_floors_whole_then(const State& state, const Trial& trial, const Start& start, Time then,
+                              std::span<const FloorRise> hours) {
+  Hours all;
+  for (const FloorRise& each : hours) all.push_back(&each);
+  return leaves_floors_whole_at(state, trial, start, then, all);
 }
 
 bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start& start) {
-  if (state.flavors_with_cells().empty() || would_be_covered_at(state, trial, start).is_none()) return true;
+  if (state.flavors_with_cells().empty()) return true;
+  const Time end = end_of(state, start, trial.quotas().now());
+  if (would_be_covered_at(state, trial, start, end).is_none()) return true;
   const QueueId queue = state.workload(start.workload).queue;
   std::map<FlavorId, std::int64_t> gpus;
   for_each_place(state, start, [&](const PodRequest&, const PodPlacement& place) {
@@ -184,8 +234,9 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
   const Workload& workload = state.workload(repair.workload);
   const QuotaUnit& unit = trial.quotas().unit(workload.unit);
   const Taken taken = taken_by(state, trial, repair, unit.covered_at);
+  const Hours hours = now_and_rises(trial);
   if (!unit.covered_at.is_none() &&
-      !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair))) {
+      !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair, unit.end), {}, hours)) {
     return false;
   }
   Taken of_it;
@@ -194,7 +245,8 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
     if (counts) of_it[flavor] = parts;
   }
   if (is_in_nobodys_way(state, of_it)) return true;
-  return worsens_nothing(state, trial, of_it, {.queue = workload.queue, .comes = gpus_kept_by(state, repair)});
+  return worsens_nothing(state, trial, of_it,
+                         {.queue = workload.queue, .comes = gpus_kept_by(state, repair), .end = unit.end}, hours);
 }
 
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
@@ -202,30 +254,33 @@ bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const
   const Taken taken = taken_by(state, trial, start, trial.quotas().unit(workload.unit).covered_at);
   if (!trial.quotas().unit(workload.unit).covered_at.is_none()) {
     std::vector<TakenPlace> left;
-    add_places_now(state, start.workload, left);
-    if (!leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, start), left)) return false;
+    add_places_now(state, trial, start.workload, left);
+    const Time end = end_of(state, start, trial.quotas().now());
+    const std::vector<TakenPlace> come = taken_places(state, trial, start, end);
+    if (!leaves_promised_slices(state, trial, workload.queue, come, left, now_and_rises(trial))) return false;
   }
   if (is_in_nobodys_way(state, taken) || !may_stay(trial.quotas().unit(workload.unit))) return true;
   const PlacedGpus there{workload.unit, start.workload, gpus_by_node(state, start)};
-  return worsens_nothing(state, trial, taken, {.queue = workload.queue, .moved = {there}});
+  return worsens_nothing(state, trial, taken, {.queue = workload.queue, .moved = {there}}, now_and_rises(trial));
 }
 
 namespace {
 
 // Of those who are moved only who is inside a floor stays; to the others all of these are one change.
-bool leaves_promised_slices_with(const State& state, const Trial& trial, const Start& start, bool counts,
+bool leaves_promised_slices_with(const State& state, const Trial& trial, const Start& start, Time end, bool counts,
                                  const std::vector<Migration>& moved) {
   std::vector<TakenPlace> come;
   std::vector<TakenPlace> left;
-  if (counts) come = taken_places(state, trial, start);
+  if (counts) come = taken_places(state, trial, start, end);
   for (const Migration& each : moved) {
     const UnitId unit = state.workload(each.start.workload).unit;
     if (trial.quotas().unit(unit).covered_at.is_none()) continue;
-    const std::vector<TakenPlace> places = taken_places(state, trial, each.start);
+    const std::vector<TakenPlace> places =
+        taken_places(state, trial, each.start, end_of(state, each.start, std::max(trial.quotas().now(), each.stop_by)));
     come.insert(come.end(), places.begin(), places.end());
-    if (!places.empty()) add_places_now(state, each.start.workload, left);
+    if (!places.empty()) add_places_now(state, trial, each.start.workload, left);
   }
-  return leaves_promised_slices(state, trial, state.workload(start.workload).queue, come, left);
+  return leaves_promised_slices(state, trial, state.workload(start.workload).queue, come, left, now_and_rises(trial));
 }
 
 }  // namespace
@@ -233,10 +288,13 @@ bool leaves_promised_slices_with(const State& state, const Trial& trial, const S
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start,
                          const std::vector<Migration>& moved) {
   Taken taken;
-  const QueueId covered_at = would_be_covered_at(state, trial, start);
+  Time gone = trial.quotas().now();
+  for (const Migration& each : moved) gone = std::max(gone, each.stop_by);
+  const Time end = end_of(state, start, gone);
+  const QueueId covered_at = would_be_covered_at(state, trial, start, end);
   const bool counts = !covered_at.is_none();
   if (counts) taken = taken_by(state, trial, start, covered_at);
-  Change change{.queue = state.workload(start.workload).queue};
+  Change change{.queue = state.workload(start.workload).queue, .end = end};
   if (counts) change.comes = gpus_kept_by(state, start);
   for (const Migration& each : moved) {
     const UnitId unit = state.workload(each.start.workload).unit;
@@ -246,18 +304,21 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
     }
     change.moved.push_back({unit, each.start.workload, gpus_by_node(state, each.start)});
   }
-  if (!leaves_promised_slices_with(state, trial, start, counts, moved)) return false;
-  return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change);
+  if (!leaves_promised_slices_with(state, trial, start, end, counts, moved)) return false;
+  return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change, now_and_rises(trial));
 }
 
-bool could_be_covered_there(const State& state, const Trial& trial, const Start& start) {
+bool could_be_covered_there(const State& state, const Trial& trial, const Start& start, Time gone) {
   Taken taken = taken_by(state, trial, start);
   // Who has domains for himself would be in the way of others' floors there, with cells and without.
   const bool is_alone = !own_domains_of(state, start.workload, gpus_by_node(state, start)).empty();
   std::erase_if(taken, [&](const auto& each) { return !is_alone && !state.flavors_with_cells().contains(each.first); });
   if (taken.empty()) return true;
   return worsens_nothing(state, trial, taken,
-                         {.queue = state.workload(start.workload).queue, .comes = gpus_kept_by(state, start)});
+                         {.queue = state.workload(start.workload).queue,
+                          .comes = gpus_kept_by(state, start),
+                          .end = end_of(state, start, gone)},
+                         now_and_rises(trial));
 }
 
 std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId id) {
@@ -273,18 +334,29 @@ std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const 
   std::set<NodeId> own;
   FlavorSet looked_at;
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-    if (!state.flavors_with_cells().contains(FlavorId(flavor)) || !shape.flavors.contains(FlavorId(flavor))) continue;
-    looked_at.add(FlavorId(flavor));
-    IfAllGaveBack now(state, trial, FlavorId(flavor));
-    now.give_cells(could_use);
-    for (const GivenCell& each : now.cells()) {
-      std::set<NodeId>& nodes = now.is_above_or_same(each.queue, workload.queue) ? own : others;
-      const auto of_it = now.domains(each).nodes(each.domain);
-      nodes.insert(of_it.begin(), of_it.end());
-    }
+    const bool has_cells = state.flavors_with_cells().contains(FlavorId(flavor));
+    if (has_cells && shape.flavors.contains(FlavorId(flavor))) looked_at.add(FlavorId(flavor));
   }
   std::vector<std::vector<NodeId>> lists;
-  if (!others.empty()) lists.emplace_back(others.begin(), others.end());
+  const auto look = [&](FlavorSet flavors, const FloorRise* rise) {
+    const std::size_t before = others.size();
+    for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+      if (!looked_at.contains(FlavorId(flavor)) || !flavors.contains(FlavorId(flavor))) continue;
+      IfAllGaveBack given(state, trial, FlavorId(flavor), {}, rise);
+      given.give_cells(could_use);
+      for (const GivenCell& each : given.cells()) {
+        std::set<NodeId>& nodes = given.is_above_or_same(each.queue, workload.queue) ? own : others;
+        const auto of_it = given.domains(each).nodes(each.domain);
+        nodes.insert(of_it.begin(), of_it.end());
+      }
+    }
+    if (others.size() > before) lists.emplace_back(others.begin(), others.end());
+  };
+  look(FlavorSet::all(), nullptr);
+  const Time end = state.end_of(id, trial.quotas().now());
+  for (const FloorRise& rise : trial.quotas().rises()) {
+    if (rise.from < end) look(rise.flavors, &rise);
+  }
   if (own.empty()) return lists;
   std::vector<NodeId> rest;
   for (std::size_t i = 0; i < state.nodes(); ++i) {
@@ -297,27 +369,32 @@ std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const 
   return lists;
 }
 
-std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor) {
-  const QuotaTree& tree = quotas.tree();
-  const std::size_t dim = Dim(flavor, Resource::kGpu).index();
+std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor,
+                                        const FloorRise* rise) {
+  const QuotaTree& tree = rise == nullptr ? quotas.tree() : *rise->tree;
+  const Dim dim(flavor, Resource::kGpu);
+  AmountsByDim covered_then;
+  if (rise != nullptr) covered_then = quotas.covered_then(dim, rise->from);
   std::int64_t gpus = 0;
   for (QueueId own = queue; !own.is_none(); own = tree.parent(own)) {
     for (const QueueId other : tree.children(tree.parent(own))) {
-      const std::int64_t left = tree.floor(other)[dim] - quotas.covered(other)[dim];
+      const std::int64_t has = rise == nullptr ? quotas.covered(other)[dim.index()] : covered_then[other.index()];
+      const std::int64_t left = tree.floor(other)[dim.index()] - has;
       if (other != own && left > 0) gpus += left / kMilliPerGpu;
     }
   }
   return gpus;
 }
 
-std::map<std::string, std::int64_t> cells_beside(const State& state, QueueId queue, FlavorSet flavors) {
+std::map<std::string, std::int64_t> cells_beside(const State& state, QueueId queue, FlavorSet flavors,
+                                                 const FloorRise* rise) {
   std::map<std::string, std::int64_t> by_level;
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
     if (!state.flavors_with_cells().contains(FlavorId(flavor)) || !flavors.contains(FlavorId(flavor))) continue;
-    IfAllGaveBack now(state, FlavorId(flavor));
-    now.give_cells();
-    for (const GivenCell& each : now.cells()) {
-      if (now.is_above_or_same(each.queue, queue)) continue;
+    IfAllGaveBack given(state, FlavorId(flavor), rise);
+    given.give_cells();
+    for (const GivenCell& each : given.cells()) {
+      if (given.is_above_or_same(each.queue, queue)) continue;
       ++by_level[state.queues()[each.queue.index()].quota.cells[each.of_cells].level];
     }
   }

@@ -22,10 +22,13 @@ namespace berth::deliverable_test {
 constexpr std::uint64_t kSeeds = kFewSeeds ? 40 : 600;
 constexpr Duration kReclaimWithin{5000};
 
-// Racks of one size, and queues whose floors are inside what these have, in GPUs and in whole domains.
+enum class Floors : std::uint8_t { kStay, kRise };
+
+// Racks of one size, and queues whose floors are inside what these have, in GPUs and in whole domains: at all times, or from some
+// moment on, and less before. Where they rise some work ends by itself.
 class World {
  public:
-  explicit World(Seed seed) : rng_(seed) {
+  explicit World(Seed seed, Floors floors = Floors::kStay) : rng_(seed), floors_(floors) {
     State& state = engine_.state;
     state = new_state(seed, static_cast<PlacementPolicy>(rng_.below(std::size(kPlacementPolicyNames))), 1, {});
     racks_ = rng_.between(2, 4);
@@ -41,6 +44,7 @@ class World {
     for (std::int64_t tops = rng_.between(2, 4); tops > 0; --tops) left -= add_queue(QueueId(), left, true);
     state.apply(NodesAdded{nodes});
     if (rng_.below(2) == 0) state.apply(RepairChosen{Duration{rng_.between(1, 20) * 1000}});
+    if (floors == Floors::kRise) add_windows();
   }
 
   void disturb() {
@@ -79,6 +83,17 @@ class World {
     EXPECT_EQ(then.lacking_gpus(), 0);
   }
 
+  // And nothing will be when floors have risen, of which there are so many times still.
+  std::size_t check_nothing_will_be_lacking() const {
+    const std::vector<FloorRise>& rises = engine_.state.quotas().rises();
+    for (const FloorRise& rise : rises) {
+      IfAllGaveBack then(engine_.state, FlavorId(0), &rise);
+      then.give_cells();
+      EXPECT_EQ(then.lacking_gpus(), 0) << "at " << rise.from.ms;
+    }
+    return rises.size();
+  }
+
   // Each owner who has nothing running gets a whole domain of each kind that he was promised, when the graces of those who have to
   // leave it are over. How many were asked.
   int check_owners_get_theirs() const {
@@ -90,7 +105,10 @@ class World {
       if (has_units(queue) || !state.quotas().tree().is_leaf(queue)) continue;
       const std::vector<CellsOfQueue> cells = cells_of(state, queue);
       for (const CellsOfQueue& each : cells) {
-        EXPECT_EQ(each.promised, each.cells.count);
+        if (floors_ == Floors::kStay) {
+          EXPECT_EQ(each.promised, each.cells.count);
+        }
+        if (each.promised == 0) continue;
         ++asked;
         check_gets(queue, each);
       }
@@ -133,6 +151,21 @@ class World {
     return promised;
   }
 
+  // Leaves alone: what they have less is then in the pool of those above them.
+  void add_windows() {
+    State& state = engine_.state;
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      const AmountList& guarantee = state.queues()[i].quota.guarantee;
+      if (guarantee.empty() || !state.quotas().tree().is_leaf(QueueId(i)) || rng_.below(3) == 0) continue;
+      const std::int64_t nodes = guarantee.front().amount / kMilliPerGpu / gpus_of_node_;
+      const Amount less{guarantee.front().dim, rng_.between(0, nodes - 1) * gpus_of_node_ * kMilliPerGpu};
+      const Interval open{Time{0}, Time{rng_.between(5, 18) * 1000}};
+      state.apply(WindowChanged{static_cast<std::uint32_t>(number++),
+                                {.queue = QueueId(i), .guarantee = {less}, .open = {open}, .known_until = kForever}});
+    }
+  }
+
   WorkloadShape random_gang() {
     PodRequest request{.gpus = static_cast<std::int32_t>(rng_.between(1, gpus_of_node_)), .gpu_milli = kMilliPerGpu};
     if (rng_.below(8) == 0) request = {.gpus = 1, .gpu_milli = one_of(rng_, {300, 500, 700})};
@@ -145,6 +178,11 @@ class World {
     shape.terms.guaranteed_only = rng_.below(8) == 0;
     shape.terms.best_effort = rng_.below(8) == 0;
     shape.terms.movable = rng_.below(3) == 0;
+    if (floors_ == Floors::kRise) {
+      // Whom others' graces let begin later than all could know ends as much later, and is left alone (rule 7).
+      if (rng_.below(2) == 0) shape.terms.run_limit = Duration{rng_.between(1, 15) * 1000};
+      return shape;
+    }
     shape.terms.disruption_permille = rng_.below(8) == 0 ? 500 : 0;
     if (rng_.below(4) == 0) shape.terms.grace = Duration{rng_.between(1, 20) * 1000};
     return shape;
@@ -177,6 +215,12 @@ class World {
       if (state.workload(id).stop_by <= now) state.apply(WorkloadStopped{id});
     }
     state.apply(TimePassed{now});
+    std::vector<WorkloadId> ended;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase == Phase::kRunning && state.end_of(id, workload.started) <= now) ended.push_back(id);
+    });
+    for (const WorkloadId id : ended) state.apply(WorkloadEnded{id});
+    if (state.next_turn() <= now) state.apply(CalendarTurned{now});
     std::vector<WorkloadId> late;
     for (const auto& [id, repairing] : state.repairing()) {
       if (!repairing.lost.empty() && repairing.until <= now) late.push_back(id);
@@ -225,6 +269,7 @@ class World {
   }
 
   Rng rng_;
+  Floors floors_;
   Engine engine_;
   std::int64_t racks_ = 0;
   std::int64_t nodes_of_rack_ = 0;
@@ -339,6 +384,25 @@ TEST(Deliverable, WhoeverOwnsWholeDomainsAndHasNothingRunningGetsThem) {
     }
     if (testing::Test::HasFailure()) return;
   }
+  EXPECT_GT(asked, kFewSeeds ? 50 : 1000);
+}
+
+TEST(Deliverable, WhatFloorsPromiseWhenTheyRiseIsLeftWholeBeforeThat) {
+  std::size_t rises = 0;
+  int asked = 0;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    World world(seed, Floors::kRise);
+    for (int step = 0; step < 25 && !testing::Test::HasFailure(); ++step) {
+      world.disturb();
+      world.tick();
+      world.check_nothing_is_lacking();
+      rises += world.check_nothing_will_be_lacking();
+      asked += world.check_owners_get_theirs();
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(rises, kFewSeeds ? 50u : 1000u);
   EXPECT_GT(asked, kFewSeeds ? 50 : 1000);
 }
 

@@ -484,29 +484,85 @@ std::string quarantine_text(const State& state, const Shape& shape) {
          " failed: nobody has " + (count == 1 ? "it before its node is" : "them before their nodes are") + " restored";
 }
 
+namespace {
+
+// Queues beside the line whose floors have more of what is asked then than now: three of them.
+std::string who_is_promised_more(const State& state, QueueId queue, FlavorSet flavors, const FloorRise& rise) {
+  constexpr int kNamedMax = 3;
+  const QuotaTree& tree = state.quotas().tree();
+  const auto is_promised_more = [&](QueueId other) {
+    return std::ranges::any_of(tree.dims_in_use(), [&](std::size_t index) {
+      const Dim dim = Dim::at(index);
+      const bool is_asked = !dim.flavor().is_none() && flavors.contains(dim.flavor());
+      return is_asked && rise.tree->floor(other)[index] > tree.floor(other)[index];
+    });
+  };
+  std::string names;
+  int count = 0;
+  for (QueueId own = queue; !own.is_none(); own = tree.parent(own)) {
+    for (const QueueId other : tree.children(tree.parent(own))) {
+      if (other == own || !is_promised_more(other)) continue;
+      if (++count <= kNamedMax) names += (count == 1 ? "" : ", ") + state.queues()[other.index()].name;
+    }
+  }
+  if (count > kNamedMax) names += " and others";
+  return names.empty() ? names : " (" + names + ")";
+}
+
+// What floors beside the queue promise now, and at the hours at which they have risen and it may still be there: "1 whole GPU, and 2 whole
+// GPUs 11h30m from now (product)".
+template <class InWords>
+std::string promised_in_time(const State& state, QueueId queue, const Shape& shape, InWords in_words) {
+  const std::string now = in_words(nullptr);
+  std::string text = now;
+  std::string before = now;
+  const Time end = enforced_end(shape.terms, state.clock());
+  for (const FloorRise& rise : state.quotas().rises()) {
+    if (rise.from >= end || !rise.flavors.meets(shape.flavors)) continue;
+    const std::string then = in_words(&rise);
+    if (then.empty() || then == before) continue;
+    const std::string until_then = format_duration_ms((rise.from - state.clock()).ms);
+    text += (text.empty() ? "" : ", and ") + then + " " + until_then + " from now" +
+            who_is_promised_more(state, queue, shape.flavors, rise);
+    if (before.empty()) text += "; with a run limit of " + until_then + " or less it would be gone by then";
+    before = then;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string whole_floors_text(const State& state, QueueId queue, const Shape& shape) {
-  const auto cells = cells_beside(state, queue, shape.flavors);
-  if (!cells.empty()) {
+  const std::string cells = promised_in_time(state, queue, shape, [&](const FloorRise* rise) {
     std::string levels;
-    for (const auto& [level, count] : cells) {
+    for (const auto& [level, count] : cells_beside(state, queue, shape.flavors, rise)) {
       levels += (levels.empty() ? "" : ", and ") + with_separators(count) + " of " + level;
     }
-    return "wherever it has room it would break up whole domains that others' floors come in: " + levels;
-  }
-  const std::string slices = slices_promised_text(state, queue, shape.flavors);
+    return levels;
+  });
+  if (!cells.empty())
+    return "wherever it has room it would break up whole domains that others' floors come in: " + cells;
   const auto is_of_slices = [&](const NumberedPodSet& set) { return state.request(set.request).is_slice(); };
-  if (!slices.empty() && std::ranges::any_of(shape.ways.front(), is_of_slices)) {
-    return "wherever it has room it would leave too few places for slices that others' floors still promise: " + slices;
-  }
-  std::int64_t gpus = 0;
-  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-    if (shape.flavors.contains(FlavorId(flavor))) {
-      gpus += whole_gpus_promised_beside(state.quotas(), queue, FlavorId(flavor));
+  if (std::ranges::any_of(shape.ways.front(), is_of_slices)) {
+    const std::string slices = promised_in_time(state, queue, shape, [&](const FloorRise* rise) {
+      return slices_promised_text(state, queue, shape.flavors, rise);
+    });
+    if (!slices.empty()) {
+      return "wherever it has room it would leave too few places for slices that others' floors still promise: " +
+             slices;
     }
   }
+  const std::string gpus = promised_in_time(state, queue, shape, [&](const FloorRise* rise) {
+    std::int64_t count = 0;
+    for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+      if (!shape.flavors.contains(FlavorId(flavor))) continue;
+      count += whole_gpus_promised_beside(state.quotas(), queue, FlavorId(flavor), rise);
+    }
+    return count == 0 ? std::string() : with_separators(count) + (count == 1 ? " whole GPU" : " whole GPUs");
+  });
   return "it would take a part of another GPU, and too few whole ones would be left for others' floors, which still "
          "promise " +
-         with_separators(gpus) + (gpus == 1 ? " whole GPU" : " whole GPUs");
+         (gpus.empty() ? "0 whole GPUs" : gpus);
 }
 
 std::string explanation_text(const State& state, const Explanation& explanation) {

@@ -44,22 +44,25 @@ std::vector<GpusOfNode> own_domains_of(const State& state, WorkloadId id, const 
   return all;
 }
 
-IfAllGaveBack::IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor, std::span<const PlacedGpus> moved)
+IfAllGaveBack::IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor, std::span<const PlacedGpus> moved,
+                             const FloorRise* rise)
     : state_(state),
       ledger_(trial.ledger()),
       quotas_(trial.quotas()),
       flavor_(flavor),
+      rise_(rise),
       has_cells_(state.flavors_with_cells().contains(flavor)),
       nodes_(state.nodes()) {
   look_at_nodes(&trial);
   look_at_units(quotas_, &trial, moved);
 }
 
-IfAllGaveBack::IfAllGaveBack(const State& state, FlavorId flavor)
+IfAllGaveBack::IfAllGaveBack(const State& state, FlavorId flavor, const FloorRise* rise)
     : state_(state),
       ledger_(state.ledger()),
       quotas_(state.quotas()),
       flavor_(flavor),
+      rise_(rise),
       has_cells_(state.flavors_with_cells().contains(flavor)),
       nodes_(state.nodes()) {
   look_at_nodes(nullptr);
@@ -91,7 +94,9 @@ bool IfAllGaveBack::may_stay(const QuotaUnit& unit) const {
   return !unit.covered_at.is_none() || (has_cells_ && unit.could_be_covered());
 }
 
+// Who is moved starts anew, and his run limit with it.
 void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved) {
+  if (rise_ != nullptr) covered_then_ = quotas.covered_then(Dim(flavor_, Resource::kGpu), rise_->from);
   std::vector<const PlacedGpus*> elsewhere;
   for (const PlacedGpus& each : moved) elsewhere.push_back(&each);
   if (trial != nullptr) {
@@ -109,8 +114,9 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       if (!may_stay(unit)) continue;
       const auto place = std::ranges::find(elsewhere, unit.workload, &PlacedGpus::workload);
       if (place != elsewhere.end()) {
-        stay_at(unit, (*place)->gpus);
-      } else {
+        const bool is_there = rise_ == nullptr || is_there_still(state_.end_of(unit.workload, quotas.now()));
+        if (is_there) stay_at(unit, (*place)->gpus);
+      } else if (is_there_still(unit.end)) {
         for_each_pod(state_, unit.workload, [&](const Pod& pod) {
           stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus});
           stay_in_own_domains(unit, {{pod.node, pod.gpus}});
@@ -123,7 +129,7 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
   for (const PlacedGpus& each : trial->placed()) {
     const QuotaUnit& unit = quotas.unit(each.unit);
     // Who was placed may have gone since, and another have his number.
-    if (each.moved || unit.workload != each.workload || !may_stay(unit)) continue;
+    if (each.moved || unit.workload != each.workload || !may_stay(unit) || !is_there_still(unit.end)) continue;
     stay_at(unit, each.gpus);
     const bool where_fixed = !each.gpus.empty() && !is_spare(each.gpus.front().node) &&
                              !ledger_.fixed_slices(each.gpus.front().node).empty();
@@ -223,7 +229,7 @@ std::vector<IfAllGaveBack::Level> IfAllGaveBack::levels() const {
 std::int64_t IfAllGaveBack::promised(QueueId queue, std::size_t of_cells) const {
   const std::vector<FloorCells>& cells = state_.queues()[queue.index()].quota.cells;
   const std::vector<TopologyId>& ids = state_.levels_of_cells(queue);
-  std::int64_t left = quotas_.tree().floor(queue)[Dim(flavor_, Resource::kGpu).index()] / kMilliPerGpu;
+  std::int64_t left = floors().floor(queue)[Dim(flavor_, Resource::kGpu).index()] / kMilliPerGpu;
   for (const Level& level : levels()) {
     for (std::size_t at = 0; at < cells.size(); ++at) {
       if (ids[at] != level.id || cells[at].flavor != flavor_) continue;
@@ -357,7 +363,8 @@ std::int64_t IfAllGaveBack::could_be_free_in_cells_of(QueueId queue) const {
 // And has not yet.
 std::int64_t IfAllGaveBack::promised_gpus(QueueId queue) const {
   const std::size_t dim = Dim(flavor_, Resource::kGpu).index();
-  return std::max<std::int64_t>(0, quotas_.tree().floor(queue)[dim] - quotas_.covered(queue)[dim]) / kMilliPerGpu;
+  const std::int64_t has = rise_ == nullptr ? quotas_.covered(queue)[dim] : covered_then_[queue.index()];
+  return std::max<std::int64_t>(0, floors().floor(queue)[dim] - has) / kMilliPerGpu;
 }
 
 // What a queue was promised is first in its own cells, as far as they go; what could be free in them beyond that is for nobody

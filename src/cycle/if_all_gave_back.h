@@ -1,5 +1,6 @@
 // What of one flavor could be given to whoever was promised it, if everybody gave back who may have to: whole GPUs, and the
-// whole domains that floors come in (docs/semantics.md, rule 28). Made anew from who is where; nothing is kept for it.
+// whole domains that floors come in (docs/semantics.md, rule 28), as things are or when floors have risen. Made anew from who is where;
+// nothing is kept for it.
 #pragma once
 
 #include <cstddef>
@@ -40,10 +41,12 @@ struct GivenCell {
 // coverage that grows breaks none.
 class IfAllGaveBack {
  public:
-  // `moved`: where these are instead of where the state has them.
-  IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor, std::span<const PlacedGpus> moved = {});
-  // As things are, outside of any trial.
-  IfAllGaveBack(const State& state, FlavorId flavor);
+  // `moved`: where these are instead of where the state has them. `rise`: what is promised from then on, and who will be there still;
+  // none: now.
+  IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor, std::span<const PlacedGpus> moved = {},
+                const FloorRise* rise = nullptr);
+  // Outside of any trial.
+  IfAllGaveBack(const State& state, FlavorId flavor, const FloorRise* rise = nullptr);
 
   void add(const StayingGpus& comes);
 
@@ -97,6 +100,8 @@ class IfAllGaveBack {
   void stay_in_own_domains(const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus);
   void stay_where_fixed(const Pod& pod);
   bool may_stay(const QuotaUnit& unit) const;
+  bool is_there_still(Time end) const { return rise_ == nullptr || end > rise_->from; }
+  const QuotaTree& floors() const { return rise_ == nullptr ? quotas_.tree() : *rise_->tree; }
   std::int64_t could_be_free(const OnNode& node) const;
   std::vector<Level> levels() const;
   std::int64_t depth(QueueId queue) const;
@@ -112,6 +117,8 @@ class IfAllGaveBack {
   const Ledger& ledger_;
   const QuotaLedger& quotas_;
   FlavorId flavor_;
+  const FloorRise* rise_;
+  AmountsByDim covered_then_;  // by queue, GPUs of the flavor; nothing where it is asked of now
   bool has_cells_;
   std::vector<OnNode> nodes_;  // by node
   std::vector<GivenCell> given_;

@@ -31,7 +31,8 @@ class EveryPlace {
 
  private:
   bool some(std::size_t from) {
-    if (std::ssize(start_.pods) == set_.count) return leaves_floors_whole(state_, trial_, start_);
+    if (std::ssize(start_.pods) == set_.count)
+      return leaves_floors_whole(state_, trial_, start_, state_.quotas().now());
     const PodRequest& request = state_.request(set_.request);
     for (std::size_t at = from; at < state_.nodes() * kGpusMax; ++at) {
       const NodeId node(at / kGpusMax);

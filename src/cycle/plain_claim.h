@@ -79,13 +79,15 @@ class PlainClaim {
   bool fits_without(const Set& set) {
     State& state = engine_.state;
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
-    std::set<WorkloadId> gone;
+    Time gone = claimant_.now;
+    std::set<WorkloadId> taken;
     std::vector<const Victim*> all;
     for (const std::size_t each : set) {
       if (!still_takeable(state, victims_[each])) return false;
+      gone = std::max(gone, victims_[each].stop_by);
       all.push_back(&victims_[each]);
       for (const WorkloadId id : all_with(victims_[each].workload)) {
-        if (!gone.insert(id).second) continue;
+        if (!taken.insert(id).second) continue;
         for_each_pod(state, id, [&](const Pod& pod) {
           trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive),
                        Emptied::kCountsAsScrubbed);
@@ -109,7 +111,7 @@ class PlainClaim {
     const Start* const start = std::get_if<Start>(&outcome);
     const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
     return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked &&  // all of it are GPUs
-           leaves_floors_whole(state, trial, *start);
+           leaves_floors_whole(state, trial, *start, gone);
   }
 
  private:

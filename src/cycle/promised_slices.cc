@@ -14,9 +14,10 @@ namespace {
 // The devices of one flavor that are cut, or may be, with the slices that stay there.
 class Staying {
  public:
-  // `come`: whose places in the trial are asked about, so that they stay.
-  Staying(const State& state, const Trial& trial, FlavorId flavor, std::span<const TakenPlace> come)
-      : state_(state), ledger_(trial.ledger()) {
+  // `come`: whose places in the trial are asked about, so that they stay. `left`: that nobody of the state is in any more.
+  Staying(const State& state, const Trial& trial, FlavorId flavor, std::span<const TakenPlace> come,
+          std::span<const TakenPlace> left, const FloorRise* rise)
+      : state_(state), ledger_(trial.ledger()), left_(left), rise_(rise) {
     for (std::size_t i = 0; i < state.nodes(); ++i) {
       const NodeId id(i);
       const NodeFree& node = ledger_.node(id);
@@ -99,7 +100,11 @@ class Staying {
     });
   }
 
-  // Who is inside no floor does.
+  bool stays(const QuotaUnit& unit) const {
+    return !unit.covered_at.is_none() && (rise_ == nullptr || unit.end > rise_->from);
+  }
+
+  // Who is inside no floor does, and who will have ended.
   void let_give_back(const Trial& trial) {
     const QuotaLedger& quotas = trial.quotas();
     std::set<WorkloadId> moved;
@@ -113,9 +118,9 @@ class Staying {
         for_each_pod(state_, unit.workload, [&](const Pod& pod) {
           const TakenPlace taken{state_.request(pod.request), pod.place()};
           note_known(taken);
-          const bool stays = !unit.covered_at.is_none();
-          if (!stays && taken.request.is_slice()) take_back(taken);
-          if (stays && !taken.request.is_slice()) put_back(taken);
+          const bool has_left = std::ranges::find(left_, taken.place, &TakenPlace::place) != left_.end();
+          if (!stays(unit) && !has_left && taken.request.is_slice()) take_back(taken);
+          if (stays(unit) && !taken.request.is_slice()) put_back(taken);
         });
       }
     }
@@ -125,7 +130,7 @@ class Staying {
   void let_newcomers_give_back(const Trial& trial) {
     std::map<Device, bool> gives_back;
     for (const PlacedGpus& each : trial.placed()) {
-      const bool gives = !each.moved && trial.quotas().unit(each.unit).covered_at.is_none();
+      const bool gives = !each.moved && !stays(trial.quotas().unit(each.unit));
       for (const GpusOfNode& there : each.gpus) {
         there.gpus.for_each([&](int gpu) {
           bool& all = gives_back.try_emplace({there.node, gpu}, true).first->second;
@@ -144,33 +149,42 @@ class Staying {
 
   const State& state_;
   const Ledger& ledger_;
+  std::span<const TakenPlace> left_;
+  const FloorRise* rise_;
   std::map<NodeId, OnNode> nodes_;
   std::map<Device, MigPlaceSet> known_;  // places of those of whom it is known where they are
 };
 
 }  // namespace
 
-SliceCounts slices_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor) {
-  const QuotaTree& tree = quotas.tree();
+SliceCounts slices_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor, const FloorRise* rise) {
+  const QuotaTree& tree = rise == nullptr ? quotas.tree() : *rise->tree;
   SliceCounts slices{};
+  std::map<Dim, AmountsByDim> then;
+  const auto covered = [&](QueueId other, Dim dim) {
+    if (rise == nullptr) return quotas.covered(other)[dim.index()];
+    const auto [of_dim, is_new] = then.try_emplace(dim);
+    if (is_new) of_dim->second = quotas.covered_then(dim, rise->from);
+    return of_dim->second[other.index()];
+  };
   for (QueueId own = queue; !own.is_none(); own = tree.parent(own)) {
     for (const QueueId other : tree.children(tree.parent(own))) {
       if (other == own) continue;
       for (const NamedProfile& each : tree.profiles_of_floor(other)) {
-        const std::size_t dim = each.dim.index();
-        const std::int64_t left = tree.floor(other)[dim] - quotas.covered(other)[dim];
-        if (each.dim.flavor() == flavor) slices[each.dim.shape()] += std::max<std::int64_t>(0, left);
+        if (each.dim.flavor() != flavor || tree.floor(other)[each.dim.index()] == 0) continue;
+        const std::int64_t left = tree.floor(other)[each.dim.index()] - covered(other, each.dim);
+        slices[each.dim.shape()] += std::max<std::int64_t>(0, left);
       }
     }
   }
   return slices;
 }
 
-std::string slices_promised_text(const State& state, QueueId queue, FlavorSet flavors) {
+std::string slices_promised_text(const State& state, QueueId queue, FlavorSet flavors, const FloorRise* rise) {
   std::string text;
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
     if (!flavors.contains(FlavorId(flavor))) continue;
-    const SliceCounts slices = slices_promised_beside(state.quotas(), queue, FlavorId(flavor));
+    const SliceCounts slices = slices_promised_beside(state.quotas(), queue, FlavorId(flavor), rise);
     for (std::size_t shape = 0; shape < slices.size(); ++shape) {
       if (slices[shape] == 0) continue;
       text += (text.empty() ? "" : ", and ") +
@@ -180,27 +194,47 @@ std::string slices_promised_text(const State& state, QueueId queue, FlavorSet fl
   return text;
 }
 
+namespace {
+
+bool leaves_them(const State& state, const Trial& trial, QueueId queue, FlavorId flavor,
+                 std::span<const TakenPlace> come, std::span<const TakenPlace> left, const FloorRise* rise) {
+  const SliceCounts wanted = slices_promised_beside(trial.quotas(), queue, flavor, rise);
+  if (sum_of(wanted) == 0) return true;
+  const auto is_there = [&](const TakenPlace& each) { return rise == nullptr || each.end > rise->from; };
+  Staying staying(state, trial, flavor, come, left, rise);
+  for (const TakenPlace& each : come) {
+    if (!is_there(each) && each.request.is_slice()) staying.take_back(each);
+    if (is_there(each) && !each.request.is_slice()) staying.put_back(each);
+  }
+  const std::int64_t then = staying.missing(wanted);
+  if (then == 0) return true;
+  for (const TakenPlace& each : come) {
+    if (is_there(each)) staying.take_back(each);
+  }
+  for (const TakenPlace& each : left) {
+    if (is_there(each)) staying.put_back(each);
+  }
+  return then <= staying.missing(wanted);
+}
+
+}  // namespace
+
 bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queue, std::span<const TakenPlace> come,
-                            std::span<const TakenPlace> left) {
+                            std::span<const TakenPlace> left, std::span<const FloorRise* const> hours) {
   std::set<FlavorId> flavors;
+  Time end = trial.quotas().now();
   for (const TakenPlace& each : come) {
     const bool may_be_cut = !each.place.gpus.empty() && trial.ledger().may_be(each.place.node, Sharing::kMig);
-    if (may_be_cut) flavors.insert(FlavorId(trial.ledger().node(each.place.node).flavor));
+    if (!may_be_cut) continue;
+    flavors.insert(FlavorId(trial.ledger().node(each.place.node).flavor));
+    end = std::max(end, each.end);
   }
-  for (const FlavorId flavor : flavors) {
-    const SliceCounts wanted = slices_promised_beside(trial.quotas(), queue, flavor);
-    if (sum_of(wanted) == 0) continue;
-    Staying staying(state, trial, flavor, come);
-    for (const TakenPlace& each : come) {
-      if (!each.request.is_slice()) staying.put_back(each);
-    }
-    const std::int64_t then = staying.missing(wanted);
-    if (then == 0) continue;
-    for (const TakenPlace& each : come) staying.take_back(each);
-    for (const TakenPlace& each : left) staying.put_back(each);
-    if (then > staying.missing(wanted)) return false;
-  }
-  return true;
+  return std::ranges::all_of(flavors, [&](FlavorId flavor) {
+    return std::ranges::all_of(hours, [&](const FloorRise* rise) {
+      const bool matters = rise == nullptr || (rise->from < end && rise->flavors.contains(flavor));
+      return !matters || leaves_them(state, trial, queue, flavor, come, left, rise);
+    });
+  });
 }
 
 }  // namespace berth

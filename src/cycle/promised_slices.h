@@ -16,20 +16,22 @@
 
 namespace berth {
 
-// Where somebody has GPUs, or a slice.
+// Where somebody has GPUs, or a slice, and until when.
 struct TakenPlace {
   PodRequest request;
   PodPlacement place;
+  Time end = kForever;
 };
 
-// How many slices of GPUs of the flavor floors beside the queue's own line still promise, by shape.
-SliceCounts slices_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor);
+// How many slices of GPUs of the flavor floors beside the queue's own line still promise, by shape: now, or when they have risen.
+SliceCounts slices_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor,
+                                   const FloorRise* rise = nullptr);
 // "2 3g.40gb slices of h100"; empty where none are.
-std::string slices_promised_text(const State& state, QueueId queue, FlavorSet flavors);
+std::string slices_promised_text(const State& state, QueueId queue, FlavorSet flavors, const FloorRise* rise = nullptr);
 
 // False where more of them have no place since somebody of the queue has come who stays: to these places, which are taken in the
-// trial, and perhaps from others that he has left.
+// trial, and perhaps from others that he has left. So it is where that holds of any of the hours (none: now) before his end.
 bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queue, std::span<const TakenPlace> come,
-                            std::span<const TakenPlace> left = {});
+                            std::span<const TakenPlace> left, std::span<const FloorRise* const> hours);
 
 }  // namespace berth

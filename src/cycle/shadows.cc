@@ -216,7 +216,7 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
     for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way, then, others);
     trial_.let_go();
   }
-  if (start && would_break_floors_now(*start, then)) start.reset();
+  if (start && would_break_floors(*start, then)) start.reset();
   if (start && !ends_in_time({then, *start})) start.reset();
   if (start && reserved_ != nullptr && !reserved_->leaves_what_they_lack(id, then)) start.reset();
   trial_.rollback_to(mark);
@@ -341,8 +341,30 @@ std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t 
 
 // Whom others' floors keep from starting (rule 28) is promised no start at once: it would be refused and promised anew for ever. Who
 // gives back by a later moment is not known. PRE: its places are taken in the trial.
-bool Shadows::would_break_floors_now(const Start& start, Time at) const {
-  return at <= plan_.now && !leaves_floors_whole(state_, trial_, start);
+// But where the calendar has hours of queues, a turn is a moment of its own, at which nobody gives back, and which lowers a floor that
+// rises again: then it is asked of that moment, beside all whose limits have not ended them.
+bool Shadows::would_break_floors(const Start& start, Time at) {
+  if (at <= plan_.now) return !leaves_floors_whole(state_, trial_, start, plan_.now);
+  const auto is_of_a_queue = [](const Window& each) { return !each.queue.is_none(); };
+  if (std::ranges::none_of(state_.windows(), is_of_a_queue)) return false;
+  return !leaves_floors_whole_then(state_, trial_, start, at, hours_from(at));
+}
+
+// That of the moment, and then each as it first comes. What comes after all turns that are looked at may be any of them.
+std::vector<FloorRise> Shadows::hours_from(Time at) {
+  const auto next = std::ranges::upper_bound(calendar(), at, {}, &LaterTree::from);
+  const auto not_owned = [](const QuotaTree& tree) {
+    return std::shared_ptr<const QuotaTree>(std::shared_ptr<const QuotaTree>(), &tree);
+  };
+  const auto first = next == calendar().begin() ? not_owned(state_.quotas().tree()) : std::prev(next)->tree;
+  std::vector<FloorRise> hours = {{at, first, FlavorSet::all()}};
+  const auto add = [&](Time from, const std::shared_ptr<const QuotaTree>& tree) {
+    const bool is_known = std::ranges::find(hours, tree, &FloorRise::tree) != hours.end();
+    if (!is_known) hours.push_back({from, tree, FlavorSet::all()});
+  };
+  for (auto later = next; later != calendar().end(); ++later) add(later->from, later->tree);
+  for (auto before = calendar().begin(); before != next; ++before) add(calendar().back().from, before->tree);
+  return hours;
 }
 
 bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
@@ -354,7 +376,7 @@ bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   const Trial::Mark mark = trial_.mark();
   bool there = take_others(shadow.start.workload, shadow.at, others);
   if (there && reserved_ != nullptr) trial_.keep_from_all(reserved_->kept_from(shadow.start.workload, shadow.at));
-  there = there && put_if_free(shadow.start) && !would_break_floors_now(shadow.start, shadow.at);
+  there = there && put_if_free(shadow.start) && !would_break_floors(shadow.start, shadow.at);
   trial_.let_go();
   there = there && (reserved_ == nullptr || reserved_->leaves_what_they_lack(shadow.start.workload, shadow.at));
   trial_.rollback_to(mark);

@@ -154,7 +154,8 @@ class Shadows {
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
   bool keep_apart(const Start& start, const Start& other) const;
   bool mind_each_other(WorkloadId workload, WorkloadId other) const;
-  bool would_break_floors_now(const Start& start, Time at) const;
+  bool would_break_floors(const Start& start, Time at);
+  std::vector<FloorRise> hours_from(Time at);
   bool host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const;
   bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);
   UnitId count(const Start& start, Time begins);

@@ -85,7 +85,7 @@ std::optional<Start> Taking::fit_without(const Chosen& chosen) {
   auto outcome = place();
   Start* const start = std::get_if<Start>(&outcome);
   if (start == nullptr || !asking_.is_as_asked(trial_, *start)) return std::nullopt;
-  if (!asking_.leaves_floors_whole(trial_, *start)) {
+  if (!asking_.leaves_floors_whole(trial_, *start, gone_after(chosen))) {
     would_break_floors_ = true;
     ++floors_in_vain_;
     breaks_floors_on_.clear();
@@ -108,10 +108,12 @@ std::int64_t Taking::floors_in_vain_max() const {
 }
 
 // His run limit counts from when the last of them has stopped.
-Time Taking::end_after(const Chosen& chosen) const {
-  Time start = claimant_.now;
-  for (const std::size_t each : chosen) start = std::max(start, victims_[each].stop_by);
-  return enforced_end(claimant_.terms, start);
+Time Taking::end_after(const Chosen& chosen) const { return enforced_end(claimant_.terms, gone_after(chosen)); }
+
+Time Taking::gone_after(const Chosen& chosen) const {
+  Time gone = claimant_.now;
+  for (const std::size_t each : chosen) gone = std::max(gone, victims_[each].stop_by);
+  return gone;
 }
 
 // Of the floor that these leave another's unit may take what the claimant had counted on, or the floor may fall before its

@@ -128,6 +128,7 @@ class Taking {
   std::vector<const Victim*> all_of(const Chosen& chosen) const;
   std::int64_t floors_in_vain_max() const;
   Time end_after(const Chosen& chosen) const;
+  Time gone_after(const Chosen& chosen) const;
   bool takes_a_stronger_claim(const Chosen& chosen);
   bool is_an_owner(const Victim& victim, QueueId covered_at) const;
 

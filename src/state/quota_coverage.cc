@@ -125,6 +125,21 @@ AmountsByDim QuotaLedger::covered_then(QueueId queue, Time then) const {
   return sums;
 }
 
+AmountsByDim QuotaLedger::covered_then(Dim dim, Time then) const {
+  AmountsByDim sums(tree_->queues());
+  for (std::size_t queue = 0; queue < sums.size(); ++queue) sums[queue] = covered(QueueId(queue))[dim.index()];
+  for (const auto& units : by_queue_) {
+    for (const UnitId id : units) {
+      if (unit(id).end > then) continue;
+      const std::int64_t gone = amount_of(in_floors(id), dim);
+      for (QueueId queue = unit(id).covered_at; !queue.is_none(); queue = tree_->parent(queue)) {
+        sums[queue.index()] -= gone;
+      }
+    }
+  }
+  return sums;
+}
+
 void QuotaLedger::leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const {
   for (const UnitId id : by_queue_[below.index()]) {
     if (unit(id).end > then || !is_covered_at(unit(id), queue)) continue;

@@ -35,6 +35,7 @@ void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByD
   BERTH_ASSERT(tree_->queues() >= old->queues() && tree_->dims() >= old->dims());
   capacity_ = std::move(capacity);
   later_ = std::move(later);
+  note_rises();
   lay_out(*old);
   // What is held is known as far as the tables went.
   const bool goes_further = tree_->dims() > std::max(old->dims(), Dim::count(kFlavorsMax));
@@ -43,6 +44,36 @@ void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByD
   // Children stand behind their parents: whoever comes inside a child's floor comes inside those above with it.
   for (std::size_t i = tree_->queues(); i-- > 0;) grow(QueueId(i));
   log_.clear();
+}
+
+// Once a calendar, so that nobody who is placed has to walk it.
+void QuotaLedger::note_rises() {
+  rises_.clear();
+  if (later_.empty()) return;
+  std::vector<const QuotaTree*> seen = {tree_.get()};
+  AmountsByDim most(tree_->queues() * tree_->dims());
+  const auto rise_to = [&](const QuotaTree& tree) {
+    FlavorSet flavors;
+    for (std::size_t queue = 0; queue < tree.queues(); ++queue) {
+      const auto floor = tree.floor(QueueId(queue));
+      for (const std::size_t index : tree.dims_in_use()) {
+        const Dim dim = Dim::at(index);
+        std::int64_t& before = most[queue * tree_->dims() + index];
+        if (floor[index] <= before) continue;
+        before = floor[index];
+        const bool is_of_devices = dim.is_of_slices() || dim.resource() == Resource::kGpu;
+        if (is_of_devices && !dim.flavor().is_none()) flavors.add(dim.flavor());
+      }
+    }
+    return flavors;
+  };
+  rise_to(*tree_);
+  for (const LaterTree& later : later_) {
+    if (std::ranges::find(seen, later.tree.get()) != seen.end()) continue;
+    seen.push_back(later.tree.get());
+    const FlavorSet flavors = rise_to(*later.tree);
+    if (!flavors.empty()) rises_.push_back({later.from, later.tree, flavors});
+  }
 }
 
 // The tables for the new tree's queues and dimensions, and who stands where in it.

@@ -59,6 +59,14 @@ struct LaterTree {
   std::shared_ptr<const QuotaTree> tree;
 };
 
+// An hour of the calendar, from its first moment on: then some queue's floor has more GPUs of these flavors, or more slices of them, than
+// it has now and at any hour before.
+struct FloorRise {
+  Time from;
+  std::shared_ptr<const QuotaTree> tree;  // what is promised then
+  FlavorSet flavors;
+};
+
 // Of all flavors together.
 std::int64_t gpu_milli_of(const AmountList& amounts);
 
@@ -67,6 +75,8 @@ class QuotaLedger {
   const QuotaTree& tree() const { return *tree_; }
   // As the calendar has it at a moment that is not past.
   const QuotaTree& tree_at(Time then) const;
+  // In their order; none where no calendar changes what is promised. What is deliverable now and at these hours is so at all hours.
+  const std::vector<FloorRise>& rises() const { return rises_; }
   // By dimension, of the nodes that take work.
   const AmountsByDim& capacity() const { return capacity_; }
 
@@ -120,6 +130,8 @@ class QuotaLedger {
   std::span<const std::int64_t> used(QueueId queue) const { return row(used_, queue); }
   // The part of it that is inside this queue's floor; slices that are so by their profile are no part of GPUs there.
   std::span<const std::int64_t> covered(QueueId queue) const { return row(covered_, queue); }
+  // By queue, of one dimension: what of that will be inside its floor still.
+  AmountsByDim covered_then(Dim dim, Time then) const;
   // What it holds above its floor, as shares count it, if it held so much more, covered or not: of a resource of which it was
   // promised nothing, what is not covered there. Slices count as parts of GPUs, but for those inside a floor by their profile.
   std::int64_t above_floor(QueueId queue, Dim dim, const AmountList& more = {}, bool covered = false) const {
@@ -227,9 +239,11 @@ class QuotaLedger {
   void note_pushed_up(UnitId unit, QueueId from, std::vector<Arrival>& arrivals) const;
   void grow(QueueId queue);
   void lay_out(const QuotaTree& old);
+  void note_rises();
 
   std::shared_ptr<const QuotaTree> tree_ = std::make_shared<const QuotaTree>();
   std::vector<LaterTree> later_;
+  std::vector<FloorRise> rises_;
   Time now_;
   BudgetLedger budgets_;
   AmountsByDim capacity_;

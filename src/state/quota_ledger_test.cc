@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -253,6 +254,53 @@ TEST(QuotaLedger, WouldCoverWithoutOthersAsIfTheyWereGone) {
   EXPECT_EQ(without(0, 100), kNlp);
   EXPECT_EQ(without(1, 100), kResearch) << "who is inside another floor leaves nothing of this one";
   EXPECT_EQ(without(0, 101), kResearch) << "who would be gone by then anyway leaves nothing of what there is then";
+}
+
+TEST(QuotaLedger, KnowsTheHoursAtWhichFloorsRiseAboveAllBefore) {
+  const auto tree = [](std::int64_t nlp, std::int64_t vision, std::int64_t cpus = 0) {
+    std::vector<Queue> queues = two_houses();
+    queues[kNlp].quota.guarantee = gpus(nlp);
+    queues[kVision].quota.guarantee = {{kOtherGpu, vision}};
+    if (cpus > 0) queues[kProduct].quota.guarantee.push_back({kCpu, cpus});
+    return std::make_shared<const QuotaTree>(queues, plenty());
+  };
+  const auto night = tree(2, 4), day = tree(8, 0), mixed = tree(8, 4);
+  struct Case {
+    std::string_view what;
+    std::vector<LaterTree> later;
+    std::vector<std::pair<std::int64_t, FlavorSet>> rises;
+  };
+  const FlavorSet one = FlavorSet::of(kGpu.flavor()), other = FlavorSet::of(kOtherGpu.flavor());
+  const Case cases[] = {
+      {"no calendar", {}, {}},
+      {"they fall", {{Time{10}, tree(1, 4)}}, {}},
+      {"more of one flavor", {{Time{10}, day}}, {{10, one}}},
+      {"as at an hour before", {{Time{10}, day}, {Time{20}, night}, {Time{30}, day}, {Time{40}, mixed}}, {{10, one}}},
+      {"more than at any hour before",
+       {{Time{10}, day}, {Time{20}, tree(4, 5)}, {Time{30}, tree(9, 5)}},
+       {{10, one}, {20, other}, {30, one}}},
+      {"of CPUs, which nobody is in the way of", {{Time{10}, tree(2, 4, 8)}}, {}},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    QuotaLedger ledger;
+    ledger.replace_tree(night, plenty(), each.later);
+    std::vector<std::pair<std::int64_t, FlavorSet>> rises;
+    for (const FloorRise& rise : ledger.rises()) rises.emplace_back(rise.from.ms, rise.flavors);
+    EXPECT_EQ(rises, each.rises);
+  }
+}
+
+TEST(QuotaLedger, KnowsWhatWillBeInsideFloorsStill) {
+  QuotaLedger ledger;
+  use_tree(ledger, two_houses(), plenty());
+  add_all(ledger, {{.queue = kNlp, .held = gpus(3), .covered_at = kNlp, .end = Time{50}},
+                   {.queue = kNlp, .held = gpus(4), .covered_at = kNlp, .end = Time{51}},
+                   {.queue = kNlp, .held = gpus(2), .covered_at = kResearch, .end = Time{50}},
+                   {.queue = kProduct, .held = gpus(9), .covered_at = kNowhere, .end = Time{50}}});
+  EXPECT_EQ(ledger.covered_then(kGpu, Time{49}), (AmountsByDim{9, 7, 0, 0}));
+  EXPECT_EQ(ledger.covered_then(kGpu, Time{50}), (AmountsByDim{4, 4, 0, 0}));
+  EXPECT_EQ(ledger.covered_then(kGpu, Time{51}), (AmountsByDim{0, 0, 0, 0}));
 }
 
 TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
