@@ -1,7 +1,7 @@
 #include "cycle/parting.h"
 
 #include <algorithm>
-#include <map>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -10,13 +10,6 @@
 
 namespace berth {
 namespace {
-
-// With the pods of his that matter.
-struct Neighbour {
-  WorkloadId workload;
-  Claim claim;
-  std::vector<const Pod*> pods;
-};
 
 Claim claim_of(const State& state, const QuotaLedger& quotas, WorkloadId id) {
   const Workload& workload = state.workload(id);
@@ -34,64 +27,51 @@ class Parting {
   }
 
   std::vector<Eviction> make() {
-    const Ledger& ledger = trial_.ledger();
-    const Trust& trust = ledger.trust();
-    for (const auto& [device, part_by] : state_.parting()) {
-      if (part_by > now_ || ledger.is_at_peace(device)) continue;
-      const auto is_there = [&](const Pod& pod) { return pod.node == device.node && pod.gpus.contains(device.gpu); };
-      part(neighbours(is_there), [&](const Pod& a, const Pod& b) {
-        return trust.may_be_together(state_.request(a.request).sharer, state_.request(b.request).sharer);
-      });
-    }
-    // All who are due at a time: a pair is so if both its nodes are.
-    const bool some = std::ranges::any_of(state_.parting_nodes(), [&](const auto& each) {
-      return is_due(each.first) && !ledger.is_at_peace(each.first);
-    });
-    if (some) {
-      part(neighbours([&](const Pod& pod) { return is_due(pod.node); }), [&](const Pod& a, const Pod& b) {
-        return !ledger.tenants().keep_apart(trust, state_.request(a.request), a.node, state_.request(b.request),
-                                            b.node);
-      });
-    }
+    for (const auto& [id, others] : state_.partings().all()) part(joined_to(id));
     return std::move(stopped_);
   }
 
  private:
-  bool is_due(NodeId node) const {
-    const auto found = state_.parting_nodes().find(node);
-    return found != state_.parting_nodes().end() && found->second <= now_;
+  struct Neighbour {
+    WorkloadId workload;
+    Claim claim;
+  };
+
+  // Whether it has to part now from somebody of whom this holds.
+  template <class IsOne>
+  bool is_due(WorkloadId id, IsOne is_one) const {
+    return std::ranges::any_of(state_.partings().of(id),
+                               [&](const auto& each) { return each.second <= now_ && is_one(each.first); });
   }
 
-  // Those who run, the strongest claim first; of equal ones who came first.
-  template <class IsThere>
-  std::vector<Neighbour> neighbours(IsThere is_there) const {
-    std::map<WorkloadId, Neighbour> found;
-    for (const Pod& pod : state_.pods()) {
-      if (pod.workload.is_none() || !is_there(pod)) continue;
-      if (state_.workload(pod.workload).phase != Phase::kRunning || gone_.contains(pod.workload)) continue;
-      const auto [at, is_new] = found.try_emplace(pod.workload);
-      if (is_new) at->second = {pod.workload, claim_of(state_, trial_.quotas(), pod.workload), {}};
-      at->second.pods.push_back(&pod);
+  // Those who have to part now, as far as one is the other's stranger and so on, each once; in order.
+  std::vector<WorkloadId> joined_to(WorkloadId first) {
+    std::vector<WorkloadId> joined;
+    const auto join = [&](WorkloadId id) {
+      if (!gone_.contains(id) && seen_.insert(id).second) joined.push_back(id);
+    };
+    if (is_due(first, [&](WorkloadId other) { return !gone_.contains(other); })) join(first);
+    for (std::size_t at = 0; at < joined.size(); ++at) {
+      for (const auto& [other, by] : state_.partings().of(joined[at])) {
+        if (by <= now_) join(other);
+      }
     }
-    std::vector<Neighbour> neighbours;
-    for (auto& [id, neighbour] : found) neighbours.push_back(std::move(neighbour));
-    std::ranges::stable_sort(neighbours, [](const Neighbour& a, const Neighbour& b) { return a.claim > b.claim; });
-    return neighbours;
+    std::ranges::sort(joined);
+    return joined;
   }
 
-  // Who may not be beside one who stays goes.
-  template <class MayBe>
-  void part(const std::vector<Neighbour>& neighbours, MayBe may_be) {
-    std::vector<const Pod*> staying;
+  // The strongest claim first; of equal ones who came first. Who has to part from one who stays goes.
+  void part(const std::vector<WorkloadId>& joined) {
+    std::vector<Neighbour> neighbours;
+    for (const WorkloadId id : joined) neighbours.push_back({id, claim_of(state_, trial_.quotas(), id)});
+    std::ranges::stable_sort(neighbours, [](const Neighbour& a, const Neighbour& b) { return a.claim > b.claim; });
+    std::set<WorkloadId> staying;
     for (const Neighbour& each : neighbours) {
       if (gone_.contains(each.workload)) continue;
-      const bool stays = std::ranges::all_of(each.pods, [&](const Pod* pod) {
-        return std::ranges::all_of(staying, [&](const Pod* other) { return may_be(*other, *pod); });
-      });
-      if (stays) {
-        staying.insert(staying.end(), each.pods.begin(), each.pods.end());
-      } else {
+      if (is_due(each.workload, [&](WorkloadId other) { return staying.contains(other); })) {
         stop(each.workload);
+      } else {
+        staying.insert(each.workload);
       }
     }
   }
@@ -114,6 +94,7 @@ class Parting {
   Trial& trial_;
   Time now_;
   std::set<WorkloadId> gone_;
+  std::set<WorkloadId> seen_;
   std::vector<Eviction> stopped_;
 };
 

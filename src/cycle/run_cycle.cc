@@ -111,7 +111,7 @@ void block(OneCycle& cycle, WorkloadId id, const Refused& refused, Never never) 
 
 void part_strangers(OneCycle& cycle) {
   const State& state = cycle.engine.state;
-  if (state.parting().empty() && state.parting_nodes().empty()) return;
+  if (state.partings().none()) return;
   for (const Eviction& each : stop_strangers(state, cycle.trial, cycle.plan.evictions, cycle.plan.now)) {
     evict(cycle, each);
   }

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,8 @@ struct Seen {
   int parted_afar = 0;   // who were on no device together
   int went_on_near = 0;  // strangers, until the time to part
   int vgpus_of_strangers = 0;
+  int left_alone = 0;         // strangers whom labels brought near
+  int had_several_times = 0;  // to part from others
 };
 
 // Who is on each device, and who has been there since it was last empty, as rule 29 has it and no ledger looks it up.
@@ -77,7 +81,22 @@ class Neighbourhood {
     std::erase_if(broken_, [&](const Where& each) { return each.first == node; });
   }
 
-  void set_circles(std::vector<Circle> circles) { circles_ = std::move(circles); }
+  // PRE: the state knows of them already, and nothing else has happened since the last look.
+  void set_circles(const State& state, std::vector<Circle> circles, Time part_by) {
+    const std::map<Pair, std::set<Reason>> before = reasons(state);
+    circles_ = std::move(circles);
+    std::map<Pair, Time> times;
+    for (const auto& [pair, now] : reasons(state)) {
+      const auto known = times_to_part_.find(pair);
+      const auto was = before.find(pair);
+      if (known != times_to_part_.end()) {
+        times.insert(*known);
+      } else if (was == before.end() || !std::ranges::includes(was->second, now)) {
+        times.emplace(pair, part_by);
+      }
+    }
+    times_to_part_ = std::move(times);
+  }
   bool trust(QueueId a, QueueId b) const {
     if (a == b) return true;
     for (const auto& [queues, apart] : circles_) {
@@ -87,22 +106,13 @@ class Neighbourhood {
   }
   // Whether one of the two keeps strangers so far away.
   bool would_be_too_near(const State& state, const Near& a, const Near& b) const {
-    const std::string* const rack = find_label(state.node(a.node).labels, "rack");
-    const std::string* const other = find_label(state.node(b.node).labels, "rack");
-    const bool one_rack = rack != nullptr && other != nullptr && *rack == *other;
-    for (const auto& [queues, apart] : circles_) {
-      for (const Near* const each : {&a, &b}) {
-        if (!queues.empty() && std::ranges::count(queues, each->tenant) == 0) continue;
-        const std::string& level = apart[static_cast<std::size_t>(each->mode)];
-        if (!level.empty() && (a.node == b.node || (level == "rack" && one_rack))) return true;
-      }
-    }
-    return false;
+    return keeps_away_by(state, a, b, "node") || keeps_away_by(state, a, b, "rack");
   }
 
   // As the state says it is now: who has come has to suit who is there and who has been.
   void look(const State& state, Seen& seen) {
     look_around(state, seen);
+    look_who_has_to_part(state, seen);
     std::map<Where, std::map<WorkloadId, Guest>> now;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (!is_there(workload.phase)) return;
@@ -168,32 +178,50 @@ class Neighbourhood {
     near_ = std::move(now);
   }
 
-  // Of those who run, pairs that are nearer than they may be: known, and not yet to part.
-  int too_near(const State& state, Time now) const {
+  // Each pair has the time of the change that made strangers of them, as long as they are, and no other pair has one.
+  void look_who_has_to_part(const State& state, Seen& seen) {
+    const std::map<Pair, std::set<Reason>> strangers = reasons(state);
+    std::erase_if(times_to_part_, [&](const auto& each) { return !strangers.contains(each.first); });
+    std::map<Pair, Time> known;
+    for (const auto& [id, others] : state.partings().all()) {
+      for (const auto& [other, by] : others) {
+        EXPECT_EQ(state.partings().by(other, id), by);
+        if (id < other) known.emplace(Pair(id, other), by);
+      }
+    }
+    EXPECT_EQ(known, times_to_part_);
+    seen.left_alone += strangers.size() > known.size() ? 1 : 0;
+    const auto has_another = [&](WorkloadId id, Time by) {
+      return std::ranges::any_of(state.partings().of(id), [&](const auto& each) { return each.second != by; });
+    };
+    seen.had_several_times +=
+        std::ranges::any_of(known, [&](const auto& each) { return has_another(each.first.first, each.second); }) ? 1
+                                                                                                                 : 0;
+  }
+  bool some_are_due(Time now) const {
+    return std::ranges::any_of(times_to_part_, [&](const auto& each) { return each.second <= now; });
+  }
+
+  // Of those who run, pairs that are nearer than they may be.
+  int too_near(const State& state) const {
     int count = 0;
     for (const Near& a : near_) {
       for (const Near& b : near_) {
         if (!a.running || !b.running || trust(a.tenant, b.tenant) || !would_be_too_near(state, a, b)) continue;
         ++count;
-        const auto one = state.parting_nodes().find(a.node);
-        const auto other = state.parting_nodes().find(b.node);
-        EXPECT_TRUE(one != state.parting_nodes().end() && other != state.parting_nodes().end());
-        if (::testing::Test::HasFailure()) return count;
-        EXPECT_GT(std::max(one->second, other->second), now) << "the time to part is over";
       }
     }
     return count;
   }
 
-  // Of those who run, pairs that may not be together; and of these, whether somebody knows of each.
-  int strangers(const State& state) const {
+  // Of those who run, pairs that may not be together.
+  int strangers() const {
     int count = 0;
     for (const auto& [where, guests] : guests_) {
       for (const auto& [a, one] : guests) {
         for (const auto& [b, other] : guests) {
           if (!one.running || !other.running || one.vgpu_milli > 0 || trust(one.tenant, other.tenant)) continue;
           ++count;
-          EXPECT_TRUE(state.parting().contains({where.first, where.second}));
         }
       }
     }
@@ -201,6 +229,62 @@ class Neighbourhood {
   }
 
  private:
+  using Pair = std::pair<WorkloadId, WorkloadId>;
+  // Two pods by their numbers, and why they may not be where they are: a level, or "" for a device.
+  using Reason = std::tuple<std::uint32_t, std::uint32_t, std::string>;
+
+  // Of those who run, by the circles as they are here.
+  std::map<Pair, std::set<Reason>> reasons(const State& state) const {
+    std::vector<const Pod*> running;
+    for (const Pod& pod : state.pods()) {
+      const bool runs = !pod.workload.is_none() && state.workload(pod.workload).phase == Phase::kRunning;
+      if (runs && !pod.comes) running.push_back(&pod);
+    }
+    std::map<Pair, std::set<Reason>> reasons;
+    for (const Pod* const a : running) {
+      for (const Pod* const b : running) {
+        if (a->workload >= b->workload) continue;
+        for (const std::string& level : reasons_of(state, *a, *b)) {
+          reasons[{a->workload, b->workload}].insert({a->number, b->number, level});
+        }
+      }
+    }
+    return reasons;
+  }
+
+  std::vector<std::string> reasons_of(const State& state, const Pod& a, const Pod& b) const {
+    std::vector<std::string> reasons;
+    const PodRequest& request = state.request(a.request);
+    const Workload& one = state.workload(a.workload);
+    const Workload& other = state.workload(b.workload);
+    const QueueId tenant = state.tenant_of(one.queue);
+    const QueueId other_tenant = state.tenant_of(other.queue);
+    if (trust(tenant, other_tenant)) return reasons;
+    const bool share = a.node == b.node && (a.gpus.bits() & b.gpus.bits()) != 0 && request.is_fraction();
+    if (share && !request.is_vgpu()) reasons.emplace_back("");
+    const Near near{a.workload, tenant, request.sharing, a.node};
+    const Near other_near{b.workload, other_tenant, state.request(b.request).sharing, b.node};
+    for (const std::string level : {"node", "rack"}) {
+      if (keeps_away_by(state, near, other_near, level)) reasons.push_back(level);
+    }
+    return reasons;
+  }
+
+  // Whether one of the two keeps strangers out of the domain of that level in which both are.
+  bool keeps_away_by(const State& state, const Near& a, const Near& b, const std::string& level) const {
+    const std::string* const rack = find_label(state.node(a.node).labels, "rack");
+    const std::string* const other = find_label(state.node(b.node).labels, "rack");
+    const bool one_rack = rack != nullptr && other != nullptr && *rack == *other;
+    if (level == "node" ? a.node != b.node : !one_rack) return false;
+    return std::ranges::any_of(circles_, [&](const Circle& circle) {
+      return std::ranges::any_of(std::array{&a, &b}, [&](const Near* each) {
+        const std::string& kept = circle.apart[static_cast<std::size_t>(each->mode)];
+        const bool is_in = circle.queues.empty() || std::ranges::count(circle.queues, each->tenant) > 0;
+        return is_in && (kept == level || (level == "node" && !kept.empty()));
+      });
+    });
+  }
+
   bool has_come(const State& state, WorkloadId id) const {
     const auto known = attempts_.find(id);
     return known == attempts_.end() || known->second != state.workload(id).attempts;
@@ -221,6 +305,7 @@ class Neighbourhood {
   std::map<Where, std::map<WorkloadId, Guest>> guests_;
   std::map<Where, std::set<QueueId>> been_;
   std::set<Near> near_;
+  std::map<Pair, Time> times_to_part_;
   std::map<WorkloadId, std::uint32_t> attempts_;
 };
 
@@ -278,19 +363,18 @@ class History {
     const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
     const Plan again = run_cycle(engine_, now_, Effort::unbounded());
     ASSERT_EQ(plan, again);
-    const bool were_at_peace = state().parting().empty();
+    const bool shared_none_as_strangers = around_.strangers() == 0;
     state().adopt(plan);
     for (const Eviction& each : plan.evictions) {
-      seen.parted_afar += each.rule == EvictionRule::kTrust && were_at_peace ? 1 : 0;
+      seen.parted_afar += each.rule == EvictionRule::kTrust && shared_none_as_strangers ? 1 : 0;
       seen.parted += each.rule == EvictionRule::kTrust ? 1 : 0;
       seen.taken += each.rule != EvictionRule::kTrust ? 1 : 0;
     }
     seen.moved += static_cast<int>(plan.migrations.size());
     around_.look(state(), seen);
-    const int strangers = around_.strangers(state());
-    seen.went_on_as_strangers += strangers > 0 ? 1 : 0;
-    seen.went_on_near += around_.too_near(state(), now_) > 0 ? 1 : 0;
-    for (const auto& [device, part_by] : state().parting()) ASSERT_GT(part_by, now_) << "the time to part is over";
+    seen.went_on_as_strangers += around_.strangers() > 0 ? 1 : 0;
+    seen.went_on_near += around_.too_near(state()) > 0 ? 1 : 0;
+    ASSERT_FALSE(around_.some_are_due(now_)) << "the time to part is over";
     const std::vector<std::string> wrong = violations(state());
     ASSERT_TRUE(wrong.empty()) << wrong.front();
     state().workloads().for_each([&](WorkloadId id, const Workload& workload) {
@@ -315,9 +399,16 @@ class History {
     if (kind == 0) return change_circles();
     if (kind == 1 && rng_.below(4) == 0) return state().apply(NodeFailed{node});
     if (kind == 1) return restore(node);
+    if (kind == 2 && looks_around_ && state().starting().empty()) return relabel(node);
     if (kind < 5 && !running.empty()) return state().apply(WorkloadEnded{one_of_all(running)});
     if (kind == 5 && !alive.empty()) return state().apply(WorkloadCancelled{one_of_all(alive)});
     submit();
+  }
+
+  // Who has room there and is yet to begin might be among strangers when he does.
+  void relabel(NodeId node) {
+    const std::string rack = one_of<std::string>(rng_, {"r1", "r1", "r2"});
+    state().apply(NodeRelabelled{node, {{"rack", rack}}, {}, false});
   }
 
   void restore(NodeId node) {
@@ -364,7 +455,7 @@ class History {
     const TrustChanged event{circles, now_ + Duration{rng_.between(0, 4) * 1000}};
     if (state().refusal(event)) return;
     state().apply(event);
-    around_.set_circles(circles);
+    around_.set_circles(state(), circles, event.part_by);
   }
 
   void keep_strangers_away(Circle& circle) {
@@ -432,6 +523,8 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.parted_afar, least / 8);
   EXPECT_GT(seen.went_on_near, all_seeds ? least : least / 4);
   EXPECT_GT(seen.vgpus_of_strangers, least);
+  EXPECT_GT(seen.left_alone, least);
+  EXPECT_GT(seen.had_several_times, least / 8);
 }
 
 }  // namespace berth::trust_test

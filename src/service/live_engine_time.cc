@@ -241,7 +241,7 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
     if (const auto group = groups_.find(key); group != groups_.end()) consider(group->second.whole_by);
     for (const Vacancy& each : runs_.at(id).vacancies) consider(each.kept_until);
   }
-  for (const auto& [device, by] : state().parting()) consider(by);
+  next = std::min(next, state().partings().next_after(now));
   for (const WorkloadId id : unready_) consider(ready_by(id));
   for (std::size_t i = 0; i < state().queues().size(); ++i) {
     if (state().quotas().budgets().may_run_out(QueueId(i))) consider(end_of_budget(QueueId(i), now));

@@ -6,7 +6,9 @@
 // part: those whom a circle held together part in time, and whoever was found among strangers for another reason is left
 // alone (docs/semantics.md, rule 29).
 #include <algorithm>
+#include <bit>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "manifest/topology_request.h"
 #include "service/live_engine.h"
 #include "state/starting.h"
+#include "state/strangers.h"
 
 namespace berth {
 namespace {
@@ -87,6 +90,26 @@ std::string what_holds(const std::vector<std::string>& queues, const Apart& apar
             std::string(kSharingNames[mode]) + " GPUs by " + label_of_level(apart[mode]);
   }
   return text;
+}
+
+// The first time by which a pod has to part from somebody, and from whom: with whom it has parts of a GPU, or who is too near otherwise.
+struct TimeToPart {
+  Time by = kForever;
+  std::optional<int> gpu = {};
+};
+
+TimeToPart time_to_part(const State& state, const Pod& pod) {
+  TimeToPart time;
+  for (const auto& [stranger, by] : state.partings().of(pod.workload)) {
+    for_each_pod(state, stranger, [&](const Pod& other) {
+      if (by > time.by || !are_strangers(state, pod, other)) return;
+      if (by < time.by) time = {by, {}};
+      if (!time.gpu && share_as_strangers(state, pod, other)) {
+        time.gpu = std::countr_zero(pod.gpus.bits() & other.gpus.bits());
+      }
+    });
+  }
+  return time;
 }
 
 // As a status says it.
@@ -300,10 +323,7 @@ void LiveEngine::settle_circles(Time now) {
 // When nobody has to part any more, nothing of the trust that ended is to be known. A queue that was a tenant of its own for it
 // belongs to the one above it again: that begins with a new life of the engine.
 void LiveEngine::forget_who_parted() {
-  const auto have_to = [](const auto& each) { return each.second != kForever; };
-  const bool some_have_to =
-      std::ranges::any_of(state().parting(), have_to) || std::ranges::any_of(state().parting_nodes(), have_to);
-  if (some_have_to) return;
+  if (!state().partings().none()) return;
   told_to_part_.clear();
   for (auto& [name, circle] : circles_) {
     for (const EndedTrust& each : std::exchange(circle.ended, {})) {
@@ -320,37 +340,27 @@ void LiveEngine::forget_who_parted() {
   std::erase_if(circles_, [](const auto& each) { return each.second.gone; });
 }
 
-// Each of them once.
+// Each of them once for each time.
 void LiveEngine::note_parting() {
-  if (!std::exchange(strangers_changed_, false)) return;
-  for (const auto& [device, by] : state().parting()) {
-    if (by == kForever) continue;
-    for (const auto& [uid, member] : members_) {
-      const auto node = node_ids_.find(member.node);
-      const bool is_there = !member.running.is_none() && node != node_ids_.end() && node->second == device.node &&
-                            member.given.gpus.contains(device.gpu);
-      if (!is_there || !told_to_part_.emplace(uid, by).second) continue;
-      notices_.push_back({{uid, member.facts.name_space, member.facts.name},
-                          member.facts.owner,
-                          "on GPU " + std::to_string(device.gpu) + " of " + member.node +
-                              " is work of queues that do not trust each other any more; who is there after " +
-                              format_timestamp(by) + " and does not trust the stronger claim has to stop"});
-    }
-  }
-  for (const auto& [node, by] : state().parting_nodes()) {
-    if (by == kForever) continue;
-    for (const auto& [uid, member] : members_) {
-      const auto at = node_ids_.find(member.node);
-      const bool is_there =
-          !member.running.is_none() && at != node_ids_.end() && at->second == node && !member.given.gpus.empty();
-      if (!is_there || !told_to_part_.emplace(uid, by).second) continue;
-      notices_.push_back({{uid, member.facts.name_space, member.facts.name},
-                          member.facts.owner,
-                          "on " + member.node +
-                              " or around it is work with GPUs of queues that are to be further from each "
-                              "other; who is there after " +
-                              format_timestamp(by) + " and is too near to a stronger claim has to stop"});
-    }
+  if (!std::exchange(strangers_changed_, false) || state().partings().none()) return;
+  for (const auto& [uid, member] : members_) {
+    const auto node = node_ids_.find(member.node);
+    if (member.running.is_none() || node == node_ids_.end()) continue;
+    TimeToPart time;
+    for_each_pod(state(), member.running, [&](const Pod& pod) {
+      if (pod.node == node->second && pod.gpus == member.given.gpus) time = time_to_part(state(), pod);
+    });
+    if (time.by == kForever || std::exchange(told_to_part_[uid], time.by) == time.by) continue;
+    const std::string by = format_timestamp(time.by);
+    const std::string text =
+        time.gpu ? "on GPU " + std::to_string(*time.gpu) + " of " + member.node +
+                       " is work of queues that do not trust each other any more; who is there after " + by +
+                       " and does not trust the stronger claim has to stop"
+                 : "on " + member.node +
+                       " or around it is work with GPUs of queues that are to be further from each other; who is there "
+                       "after " +
+                       by + " and is too near to a stronger claim has to stop";
+    notices_.push_back({{uid, member.facts.name_space, member.facts.name}, member.facts.owner, text});
   }
 }
 

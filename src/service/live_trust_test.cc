@@ -267,6 +267,46 @@ TEST(LiveTrust, SeveralChangesHaveTheirOwnTimes) {
   }
 }
 
+// On one node: whoever has to part from several is told the first time, and again when another is before it.
+TEST(LiveTrust, EachPairOnANodeHasItsOwnTime) {
+  for (const bool anew : {false, true}) {
+    SCOPED_TRACE(anew ? "restarted" : "not restarted");
+    Cluster cluster;
+    for (const char* const name : {"a", "b", "c"}) cluster.add(queue(name, 0));
+    cluster.add(node("n1", 3));
+    cluster.add_circle("ab", {"a", "b"}, "60s");
+    cluster.add_circle("ac", {"a", "c"}, "20s");
+    cluster.add_circle("bc", {"b", "c"}, "60s");
+    cluster.add_circle("hosts", {}, "60s", "kubernetes.io/hostname");
+    cluster.decide(1);
+    cluster.write_circles(1);
+    for (const char* const name : {"a", "b", "c"}) {
+      cluster.set(in_queue(name, pod(std::string("of-") + name, 1)));
+      ASSERT_EQ(cluster.decide(2).bindings.size(), 1U);
+    }
+    cluster.delete_circle("ab");
+    EXPECT_EQ(cluster.decide(10).to_part.size(), 2U);
+    cluster.write_circles(10);
+    cluster.delete_circle("ac");
+    Round round = cluster.decide(20);
+    ASSERT_EQ(round.to_part.size(), 2U);
+    EXPECT_EQ(round.to_part.at(0).pod.name, "of-a");
+    EXPECT_EQ(round.to_part.at(0).text,
+              "on n1 or around it is work with GPUs of queues that are to be further from each other; who is there "
+              "after 1970-01-01T00:00:40Z and is too near to a stronger claim has to stop");
+    EXPECT_EQ(round.again_at, Time{40'000});
+    cluster.write_circles(20);
+    if (anew) cluster.begin_anew();
+    EXPECT_TRUE(cluster.decide(39).evictions.empty());
+    EXPECT_EQ(evicted_in(cluster.decide(40)), Names{"of-c"});
+    cluster.gone("of-c");
+    round = cluster.decide(41);
+    EXPECT_TRUE(round.evictions.empty());
+    EXPECT_EQ(round.again_at, Time{70'000});
+    EXPECT_EQ(evicted_in(cluster.decide(70)), Names{"of-b"});
+  }
+}
+
 // Who was found among strangers, for no circle that anybody knows of, is left alone.
 TEST(LiveTrust, WhoWasPutAmongStrangersByOthersIsLeftAlone) {
   Cluster cluster;
@@ -402,7 +442,7 @@ TEST(LiveTrust, WhoHasToPartIsToldHowNearHeIs) {
   cluster.write_circles(10);
   Round round = cluster.decide(11);
   for (std::int64_t now = 12; round.to_part.empty() && now < 15; ++now) round = cluster.decide(now);
-  EXPECT_EQ(cluster.engine().state().parting_nodes().size(), 1U);
+  EXPECT_EQ(cluster.engine().state().partings().all().size(), 2U);
 }
 
 }  // namespace berth::live_trust_test

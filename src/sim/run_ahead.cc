@@ -85,7 +85,7 @@ Time RunAhead::next_stop() const {
 }
 
 Time RunAhead::next_deadline() const {
-  Time next = kForever;
+  Time next = state().partings().next_after(now_);
   for (const auto& [id, repairing] : state().repairing()) {
     if (!repairing.lost.empty()) next = std::min(next, repairing.until);
   }

@@ -87,6 +87,26 @@ TEST(RunAhead, LooksAgainWhenAProtectionIsOver) {
   EXPECT_EQ(*start, starts_if_played_on(text).at("other"));
 }
 
+TEST(RunAhead, LooksAgainWhenStrangersHaveToPart) {
+  const std::string text =
+      "nodes n 1 gpus=2\n"
+      "queue a\n"
+      "queue b\n"
+      "submit stays queue=a gpus=1 priority=5 run=9h\n"
+      "submit goes queue=b gpus=1 run=9h\n"
+      "cycle\n"
+      "trust exclusive=node within=45m\n"
+      "submit other queue=a gpus=1 priority=5 run=1h\n"
+      "cycle\n";
+  const ScenarioEnd end = end_of(text);
+  RunAhead ahead(end.state, end.now, as_declared);
+  ahead.decide();
+  const std::optional<Time> start = ahead.start_of(WorkloadId(2), Time{10 * kHour});
+  ASSERT_TRUE(start);
+  EXPECT_EQ(*start, Time{3 * kHour / 4});
+  EXPECT_EQ(*start, starts_if_played_on(text).at("other"));
+}
+
 TEST(Forecast, IsExactWhereRunTimesAre) {
   const ScenarioEnd end = end_of(
       "nodes n 1 gpus=8\n"

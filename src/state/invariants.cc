@@ -434,13 +434,46 @@ class Inspection {
         return std::ranges::all_of(there, [&](const Pod* b) { return may_be_together(*a, *b); });
       });
       const Device device{at.first, std::countr_zero(at.second)};
-      expect(may_be != state_.parting().contains(device), {"node", at.first.index()},
+      expect(may_be == state_.ledger().is_at_peace(device), {"node", at.first.index()},
              " has a GPU of strangers that nobody knows of, or knows of one too many");
     }
-    for (const auto& each : state_.parting()) {
-      expect(!state_.ledger().is_at_peace(each.first), "somebody is to part who is alone");
-    }
     check_strangers();
+    check_partings();
+  }
+
+  // Who has to part runs, where the other is a stranger and too near, and each of the two knows it of the other.
+  void check_partings() {
+    for (const auto& [id, others] : state_.partings().all()) {
+      expect(!others.empty() && state_.workload(id).phase == Phase::kRunning, {"workload", id.index()},
+             " has to part, and does not run, or from nobody");
+      for (const auto& [other, by] : others) {
+        expect(by != kForever && state_.partings().by(other, id) == by, {"workload", id.index()},
+               " has to part from one who does not know of it");
+        bool too_near = false;
+        for_each_pod(state_, id, [&](const Pod& a) {
+          for_each_pod(state_, other,
+                       [&](const Pod& b) { too_near = too_near || !may_be_together(a, b) || is_too_near(a, b); });
+        });
+        expect(too_near, {"workload", id.index()}, " has to part from one who is far enough");
+      }
+    }
+  }
+
+  // For one of the levels of either.
+  bool is_too_near(const Pod& a, const Pod& b) const {
+    const PodRequest& one = state_.request(a.request);
+    const PodRequest& other = state_.request(b.request);
+    const QueueId tenant = state_.tenant_of(state_.workload(a.workload).queue);
+    const QueueId other_tenant = state_.tenant_of(state_.workload(b.workload).queue);
+    if (one.gpus == 0 || other.gpus == 0 || trust(tenant, other_tenant)) return false;
+    std::set<std::string> levels = kept_apart(tenant, one.sharing);
+    levels.merge(kept_apart(other_tenant, other.sharing));
+    return std::ranges::any_of(levels, [&](const std::string& level) {
+      if (level == kNodeLevel) return a.node == b.node;
+      const std::string* const domain = find_label(state_.node(a.node).labels, level);
+      const std::string* const other_domain = find_label(state_.node(b.node).labels, level);
+      return domain != nullptr && other_domain != nullptr && *domain == *other_domain;
+    });
   }
 
   // By the circles, how far a tenant with GPUs of a mode keeps strangers away: the nodes, and the domains of these labels.
@@ -467,7 +500,9 @@ class Inspection {
       for (const auto& [key, value] : state_.node(pod.node).labels) in_domain[{key, value}].insert(guest);
     }
     std::set<NodeId> known, found;
-    for (const auto& each : state_.parting_nodes()) known.insert(each.first);
+    for (std::size_t node = 0; node < state_.nodes(); ++node) {
+      if (!state_.ledger().is_at_peace(NodeId(node))) known.insert(NodeId(node));
+    }
     if (!state_.ledger().trust().apart_levels().empty()) {
       for (const auto& [domain, guests] : in_domain) note_strangers(domain.first, guests, found);
     }

@@ -25,6 +25,7 @@
 #include "state/idle_floors.h"
 #include "state/ledger.h"
 #include "state/node_failures.h"
+#include "state/partings.h"
 #include "state/past_use.h"
 #include "state/pending.h"
 #include "state/quota_ledger.h"
@@ -141,9 +142,9 @@ class State {
   // for it, to those who have to part, or to gangs that lose a member. Cycles have to be told how late it is.
   bool keeps_time() const {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
-           idle_.counts() || ledger_.has_cuts() || !failures_.none() || !wakes_.empty() || !parting_.empty() ||
-           !parting_nodes_.empty() || repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() ||
-           !max_waits_.empty() || learns_runs_ || extends_limits_ || !failure_policies_.empty();
+           idle_.counts() || ledger_.has_cuts() || !failures_.none() || !wakes_.empty() || !partings_.none() ||
+           repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() || !max_waits_.empty() ||
+           learns_runs_ || extends_limits_ || !failure_policies_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const {
@@ -197,10 +198,8 @@ class State {
   bool is_occupied(Device device) const;
   // Whether somebody waits or is there at the queue or below it.
   bool has_work(QueueId queue) const;
-  // On which those are who do not trust each other any more, and by when they have to part; and nodes on which some are nearer to
-  // strangers than they may be.
-  const std::map<Device, Time>& parting() const { return parting_; }
-  const std::map<NodeId, Time>& parting_nodes() const { return parting_nodes_; }
+  // Those who run whom a change of trust has made strangers where they are. Whom labels have, or who was found so, is not among them.
+  const Partings& partings() const { return partings_; }
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   std::size_t movable() const { return movable_; }  // of those that have room, who consent to being moved
@@ -388,9 +387,10 @@ class State {
   std::uint32_t number_as_owner(WorkloadId id, WorkloadId at_home_with, const std::string& part);
   void forget_failures();
   void look_at_exclusives();
-  void look_at_tenants();
+  void look_at_tenants(NodeId node);
   void know_who_reserves();
-  void let_part_by(Time part_by);
+  void let_part_by(Time part_by, const Trust& trust_before, const TenantDomains& domains_before);
+  void drop_partings(WorkloadId workload);
   void break_down(Device device);
   void cut_anew(const Repartition& decision);
   void end_rests();
@@ -560,8 +560,7 @@ class State {
   NodeFailures failures_;
   std::set<NodeId> down_;        // failed or drained, and not restored since
   std::set<NodeId> maintained_;  // closed for a time that goes on
-  std::map<Device, Time> parting_;
-  std::map<NodeId, Time> parting_nodes_;
+  Partings partings_;
   std::set<Device> being_cut_;
   std::set<std::pair<Time, Device>> rests_;
   std::map<WorkloadId, Repairing> repairing_;

@@ -287,7 +287,7 @@ void State::on(const NodeRelabelled& event) {
     topologies_.look_at(*nodes_, flavors_, before, node.labels);
     if (before != node.labels) ledger_.neighbourhood().look_at(*nodes_);
     if (before != node.labels) look_at_exclusives();
-    if (before != node.labels) look_at_tenants();
+    if (before != node.labels) look_at_tenants(event.node);
     ledger_.touch(event.node);
   });
   for (const WorkloadId id : in_vain) lose_room_to_come(id);
@@ -483,13 +483,7 @@ void State::give_room_back(const Pod& pod) {
       ledger_.withdraw(give);
     }
   });
-  if (!parting_nodes_.empty()) {
-    std::erase_if(parting_nodes_, [&](const auto& each) { return ledger_.is_at_peace(each.first); });
-  }
-  if (parting_.empty()) return;
-  pod.gpus.for_each([&](int gpu) {
-    if (ledger_.is_at_peace(Device{pod.node, gpu})) parting_.erase({pod.node, gpu});
-  });
+  drop_partings(pod.workload);
 }
 
 }  // namespace berth

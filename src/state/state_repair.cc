@@ -114,7 +114,11 @@ void State::let_steps_stand_in(WorkloadId minimum, IsLost is_lost) {
     std::swap(lost.gpus, other.gpus);
     std::swap(lost.slice_start, other.slice_start);
     std::erase(steps, step);
+    // From whom that one had to part there it has to now.
+    const Partings::Others strangers = partings_.of(step);
+    for (const auto& [stranger, by] : strangers) partings_.add(minimum, stranger, by);
     stop_for_a_loss(step);
+    drop_partings(minimum);
   }
 }
 

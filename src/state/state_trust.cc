@@ -1,13 +1,55 @@
 // Who trusts whom, and what comes of a change.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "state/starting.h"
 #include "state/state.h"
+#include "state/strangers.h"
 
 namespace berth {
+namespace {
+
+// Pods of those who run on nodes where some are nearer to each other than they may be. Who starts there has lost his room.
+std::map<NodeId, std::vector<const Pod*>> running_among_strangers(const State& state) {
+  const Ledger& ledger = state.ledger();
+  std::set<NodeId> uneasy;
+  for (const Device& device : ledger.shared_devices()) {
+    if (!ledger.is_at_peace(device)) uneasy.insert(device.node);
+  }
+  for (std::size_t node = 0; node < state.nodes() && !ledger.tenants().none(); ++node) {
+    if (!ledger.is_at_peace(NodeId(node))) uneasy.insert(NodeId(node));
+  }
+  std::map<NodeId, std::vector<const Pod*>> running;
+  if (uneasy.empty()) return running;
+  for (const Pod& pod : state.pods()) {
+    if (pod.workload.is_none() || pod.comes || !uneasy.contains(pod.node)) continue;
+    if (state.workload(pod.workload).phase == Phase::kRunning) running[pod.node].push_back(&pod);
+  }
+  return running;
+}
+
+// Calls visit(a, b) for two pods of different workloads that may not be where they are, once for each two.
+template <class Visit>
+void for_each_strangers(const State& state, Visit visit) {
+  const std::map<NodeId, std::vector<const Pod*>> running = running_among_strangers(state);
+  for (const auto& [node, here] : running) {
+    for (const NodeId near : state.ledger().tenants().nodes_around(node)) {
+      const auto there = running.find(near);
+      if (near < node || there == running.end()) continue;
+      for (const Pod* const a : here) {
+        for (const Pod* const b : there->second) {
+          const bool is_second_time = near == node && b <= a;
+          if (!is_second_time && a->workload != b->workload && are_strangers(state, *a, *b)) visit(*a, *b);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
 
 void State::on(const TrustChanged& event) {
   history_.add(event.part_by.ms).add(std::uint64_t{event.circles.size()});
@@ -21,12 +63,14 @@ void State::on(const TrustChanged& event) {
     history_.add(std::uint64_t{1});
     ledger_.trust().look_beyond_devices();
   }
+  const Trust trust_before = ledger_.trust();
+  const TenantDomains domains_before = ledger_.tenants();
   ledger_.trust().set_circles(event.circles);
   ledger_.tenants().look_at(ledger_.trust(), *nodes_);
   know_who_reserves();
   for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
   for (const WorkloadId id : starting_among_strangers(*this)) lose_room_to_come(id);
-  let_part_by(event.part_by);
+  let_part_by(event.part_by, trust_before, domains_before);
   retry_who_waits_for_room();
 }
 
@@ -94,25 +138,37 @@ bool State::has_work(QueueId queue) const {
   return found;
 }
 
-// Who was told before keeps his time.
-void State::let_part_by(Time part_by) {
-  std::erase_if(parting_, [&](const auto& each) { return ledger_.is_at_peace(each.first); });
-  for (const Device& device : ledger_.shared_devices()) {
-    if (!ledger_.is_at_peace(device)) parting_.emplace(device, part_by);
-  }
-  std::erase_if(parting_nodes_, [&](const auto& each) { return ledger_.is_at_peace(each.first); });
-  if (ledger_.tenants().none()) return;
-  for (std::size_t node = 0; node < nodes(); ++node) {
-    if (!ledger_.is_at_peace(NodeId(node))) parting_nodes_.emplace(NodeId(node), part_by);
+// A pair that has a time keeps it. Others have one if they are strangers by this change: else they were left alone, and still are.
+void State::let_part_by(Time part_by, const Trust& trust_before, const TenantDomains& domains_before) {
+  Partings partings;
+  for_each_strangers(*this, [&](const Pod& a, const Pod& b) {
+    const Time known = partings_.by(a.workload, b.workload);
+    const bool is_new = known == kForever && became_strangers(*this, trust_before, domains_before, a, b);
+    partings.add(a.workload, b.workload, is_new ? part_by : known);
+  });
+  partings_ = std::move(partings);
+}
+
+// Those from whom it is far enough by now.
+void State::drop_partings(WorkloadId id) {
+  const Partings::Others others = partings_.of(id);
+  for (const auto& [other, by] : others) {
+    if (!are_strangers(*this, id, other)) partings_.remove(id, other);
   }
 }
 
-// Another node may be in the domain of another now: who is too near to strangers for that stays, and is told nothing.
-void State::look_at_tenants() {
+// The node may be in the domain of others now: who is too near to strangers for that stays, and is told nothing.
+void State::look_at_tenants(NodeId node) {
   if (ledger_.tenants().none()) return;
   ledger_.tenants().look_at(ledger_.trust(), *nodes_);
-  for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
-  let_part_by(kForever);
+  for (std::size_t at = 0; at < nodes(); ++at) ledger_.touch(NodeId(at));
+  std::vector<WorkloadId> there;
+  for (const auto& [id, others] : partings_.all()) {
+    bool is_there = false;
+    for_each_pod(*this, id, [&](const Pod& pod) { is_there = is_there || pod.node == node; });
+    if (is_there) there.push_back(id);
+  }
+  for (const WorkloadId id : there) drop_partings(id);
 }
 
 }  // namespace berth

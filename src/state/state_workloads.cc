@@ -116,8 +116,6 @@ void State::on(const WorkloadFound& event) {
     history_.add(event.repair_until.ms);
   }
   start({.workload = id, .way = 0, .pods = event.pods, .only_borrows = event.only_borrows}, event.started, event.lost);
-  // It is where somebody else has put it: nobody stops it for being there.
-  if (shapes_[workloads_[id].shape.index()].has_sharers) let_part_by(kForever);
   history_.add(event.started.ms);
 }
 
@@ -347,6 +345,7 @@ void State::leave(const Migration& migration, Time now) {
   give_up_those_to_come(id);
   ask_no_more(id);
   repairing_.erase(id);
+  partings_.remove(id);
   workload.evicted_for = migration.claimant;
   workload.moved = now;
   workload.stop_by = migration.stop_by;
@@ -451,6 +450,7 @@ void State::give_room_back(WorkloadId id) {
   ask_no_more(id);
   give_up_those_to_come(id);
   repairing_.erase(id);
+  partings_.remove(id);
   note_what_was_held(workload.queue);
   quotas_.remove(workload.unit);
   quotas_.keep();

@@ -86,19 +86,19 @@ bool TenantDomains::suits(const Trust& trust, const PodRequest& request, NodeId 
   return true;
 }
 
-bool TenantDomains::keep_apart(const Trust& trust, const PodRequest& pod, NodeId node, const PodRequest& other,
-                               NodeId at) const {
-  if (levels_.empty() || pod.gpus == 0 || other.gpus == 0 || pod.sharer.is_none() || other.sharer.is_none())
-    return false;
+std::uint32_t TenantDomains::too_near(const Trust& trust, const PodRequest& pod, NodeId node, const PodRequest& other,
+                                      NodeId at) const {
+  if (levels_.empty() || pod.gpus == 0 || other.gpus == 0 || pod.sharer.is_none() || other.sharer.is_none()) return 0;
   const Guests a = guests_of(trust, pod, 1);
   const Guests b = guests_of(trust, other, 1);
+  std::uint32_t near = 0;
   for (std::size_t level = 0; level < levels_.size(); ++level) {
     const std::shared_ptr<const Domains>& domains = levels_[level].domains;
     const bool together =
         domains == nullptr ? node == at : !domains->of(node).is_none() && domains->of(node) == domains->of(at);
-    if (together && are_too_near(trust, a, b, level)) return true;
+    if (together && are_too_near(trust, a, b, level)) near |= std::uint32_t{1} << level;
   }
-  return false;
+  return near;
 }
 
 std::vector<NodeId> TenantDomains::nodes_kept(const Trust& trust, const PodRequest& pod, NodeId node,

@@ -33,7 +33,12 @@ class TenantDomains {
     return levels_.empty() || request.gpus == 0 || trust.all_together() || suits(trust, request, node);
   }
   // Whether two pods would be too near to each other, each on its node.
-  bool keep_apart(const Trust& trust, const PodRequest& pod, NodeId node, const PodRequest& other, NodeId at) const;
+  bool keep_apart(const Trust& trust, const PodRequest& pod, NodeId node, const PodRequest& other, NodeId at) const {
+    return too_near(trust, pod, node, other, at) != 0;
+  }
+  // In the domains of which levels: a bit each, as Trust numbers them.
+  std::uint32_t too_near(const Trust& trust, const PodRequest& pod, NodeId node, const PodRequest& other,
+                         NodeId at) const;
   // The nodes on which `other` would be too near to a pod that is on this one.
   std::vector<NodeId> nodes_kept(const Trust& trust, const PodRequest& pod, NodeId node, const PodRequest& other) const;
   // All nodes that share a domain with this one in which anybody might be too near to another, and itself.
