@@ -33,15 +33,6 @@ namespace {
 
 constexpr std::size_t kBodyBytesMax = 3 << 20;
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = utf8_character(text);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
 // Whatever a reply may repeat of a request must be text.
 bool is_text(const HttpRequest& request) {
   if (!is_utf8(request.path)) return false;

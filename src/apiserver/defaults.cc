@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apiserver/admission.h"
+#include "apiserver/filling.h"
 #include "apiserver/job_sets.h"
 #include "apiserver/pod_facts.h"
 #include "manifest/labels.h"
@@ -23,14 +24,6 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
-
-void set_if_absent(Value& object, std::string_view key, Value value) {
-  const Value* const present = object.find(key);
-  if (present == nullptr || present->is_null()) object.set(key, std::move(value));
-}
-void set_if_empty(Value& object, std::string_view key, Value value) {
-  if (object[key].is_empty()) object.set(key, std::move(value));
-}
 
 // Images without a tag, or with "latest", may be another one tomorrow.
 std::string_view pull_policy_of(std::string_view image) {

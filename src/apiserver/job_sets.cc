@@ -6,35 +6,29 @@
 #include <string_view>
 #include <utility>
 
+#include "apiserver/filling.h"
 #include "manifest/kinds.h"
 
 namespace berth {
 
 namespace {
 
-void fill_if_empty(Value& object, std::string_view key, Value value) {
-  if (object[key].is_empty()) object.set(key, std::move(value));
-}
-void set_if_null(Value& object, std::string_view key, Value value) {
-  if (object[key].is_null()) object.set(key, std::move(value));
-}
-
 void fill_set_failure_policy(Value& policy) {
-  fill_if_empty(policy, "restartStrategy", "Recreate");
+  set_if_empty(policy, "restartStrategy", "Recreate");
   if (!policy["rules"].is_list()) return;
   std::size_t number = 0;
   for (Value& rule : policy.at("rules").edit_items()) {
-    if (rule.is_map()) fill_if_empty(rule, "name", "failurePolicyRule" + std::to_string(number));
+    if (rule.is_map()) set_if_empty(rule, "name", "failurePolicyRule" + std::to_string(number));
     ++number;
   }
 }
 
 void fill_replicated_job(Value& replicated_job) {
-  set_if_null(replicated_job, "replicas", 1);
-  fill_if_empty(replicated_job, "groupName", "default");
+  set_if_absent(replicated_job, "replicas", 1);
+  set_if_empty(replicated_job, "groupName", "default");
   Value& job_spec = replicated_job.at("template").at("spec");
-  fill_if_empty(job_spec, "completionMode", "Indexed");
-  fill_if_empty(job_spec.at("template").at("spec"), "restartPolicy", "OnFailure");
+  set_if_empty(job_spec, "completionMode", "Indexed");
+  set_if_empty(job_spec.at("template").at("spec"), "restartPolicy", "OnFailure");
 }
 
 }  // namespace
@@ -42,10 +36,10 @@ void fill_replicated_job(Value& replicated_job) {
 // As the project's own server does it.
 void fill_job_set(AdmissionRequest& request) {
   Value& spec = request.object->at("spec");
-  fill_if_empty(spec, "successPolicy", Value::map_of({{"operator", "All"}}));
-  fill_if_empty(spec, "startupPolicy", Value::map_of({{"startupPolicyOrder", "AnyOrder"}}));
-  set_if_null(spec.at("network"), "enableDNSHostnames", true);
-  set_if_null(spec.at("network"), "publishNotReadyAddresses", true);
+  set_if_empty(spec, "successPolicy", Value::map_of({{"operator", "All"}}));
+  set_if_empty(spec, "startupPolicy", Value::map_of({{"startupPolicyOrder", "AnyOrder"}}));
+  set_if_absent(spec.at("network"), "enableDNSHostnames", true);
+  set_if_absent(spec.at("network"), "publishNotReadyAddresses", true);
   if (spec["failurePolicy"].is_map()) fill_set_failure_policy(spec.at("failurePolicy"));
   if (spec["replicatedJobs"].is_list()) {
     for (Value& each : spec.at("replicatedJobs").edit_items()) {

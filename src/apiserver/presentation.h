@@ -20,6 +20,7 @@
 namespace berth {
 
 using SharedText = std::shared_ptr<const std::string>;
+inline SharedText shared_text(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
 class Presentation {
  public:

@@ -97,19 +97,17 @@ const char* items_of(const Presentation& presentation) {
   return presentation.form() == Presentation::Form::kTable ? "rows" : "items";
 }
 
-SharedText shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
-
 std::vector<SharedText> json_parts(const Presentation& presentation, const Value& head,
                                    const std::vector<RecordPtr>& records, Time now) {
   std::vector<SharedText> parts;
   parts.reserve(records.size() * 2 + 2);
   std::string begin = to_json(head);
   begin.back() = ',';
-  parts.push_back(shared(begin + "\"" + items_of(presentation) + "\":["));
+  parts.push_back(shared_text(begin + "\"" + items_of(presentation) + "\":["));
   for (const RecordPtr& record : records) {
     if (parts.size() > 1) parts.push_back(kComma);
     parts.push_back(presentation.as_kept() ? text_of(record)
-                                           : shared(to_json(presentation.item(kept_value(*record), now))));
+                                           : shared_text(to_json(presentation.item(kept_value(*record), now))));
   }
   parts.push_back(kListEnd);
   return parts;
@@ -120,9 +118,9 @@ std::vector<SharedText> yaml_parts(const Presentation& presentation, const Value
                                    const std::vector<RecordPtr>& records, Time now) {
   std::vector<SharedText> parts;
   parts.reserve(records.size() + 2);
-  parts.push_back(shared(to_yaml(head) + items_of(presentation) + (records.empty() ? ": []\n" : ":\n")));
+  parts.push_back(shared_text(to_yaml(head) + items_of(presentation) + (records.empty() ? ": []\n" : ":\n")));
   for (const RecordPtr& record : records) {
-    parts.push_back(shared(to_yaml(Value(Value::List{presentation.item(kept_value(*record), now)}))));
+    parts.push_back(shared_text(to_yaml(Value(Value::List{presentation.item(kept_value(*record), now)}))));
   }
   return parts;
 }

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +14,6 @@ namespace berth {
 
 namespace {
 
-constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
 // What a controller is asked to keep track of by index.
 constexpr std::int64_t kIndexesMax = 100'000;
 

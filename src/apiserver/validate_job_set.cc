@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +20,6 @@ namespace berth {
 
 namespace {
 
-constexpr std::int64_t kSetCountMax = std::numeric_limits<std::int32_t>::max();
 // What a controller is asked to keep track of.
 constexpr std::int64_t kJobsMax = 10'000;
 constexpr std::size_t kNameMax = 63;
@@ -264,7 +262,7 @@ void check_rule(const Value& rule, const NameSet& names, const std::string& path
 
 void check_failure_policy(const Value& policy, const NameSet& names, Causes& causes) {
   const std::string path = "spec.failurePolicy";
-  check_integer(policy["maxRestarts"], 0, kSetCountMax, path + ".maxRestarts", causes);
+  check_integer(policy["maxRestarts"], 0, kCountMax, path + ".maxRestarts", causes);
   if (policy["restartStrategy"].text() == "InPlaceRestart") {
     causes.push_back(forbidden_value(path + ".restartStrategy",
                                      "containers are not restarted in place; write Recreate or BlockingRecreate"));
@@ -295,7 +293,7 @@ void check_rest(const Value& set, Causes& causes) {
   const Value& spec = set["spec"];
   const Value& subdomain = spec["network"]["subdomain"];
   if (!subdomain.is_empty()) check_host_word(subdomain, "spec.network.subdomain", causes);
-  check_integer(spec["ttlSecondsAfterFinished"], 0, kSetCountMax, "spec.ttlSecondsAfterFinished", causes);
+  check_integer(spec["ttlSecondsAfterFinished"], 0, kCountMax, "spec.ttlSecondsAfterFinished", causes);
   const Value& manager = spec["managedBy"];
   const bool is_path = manager.text().find('/') != std::string_view::npos && is_qualified_name(manager.text());
   if (!manager.is_null() && (!is_path || manager.text().size() > kNameMax)) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@
 namespace berth {
 
 using Causes = std::vector<ErrorCause>;
+
+// Of the API's 32-bit fields.
+inline constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
 
 std::string item_path(std::string_view list, std::size_t index);  // "spec.containers[0]"
 bool is_qualified_name(std::string_view text);                    // "app", "example.com/app"

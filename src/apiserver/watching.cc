@@ -37,8 +37,6 @@ std::string event_line(const char* type, std::string_view object) {
   return line;
 }
 
-SharedText shared_text(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
-
 std::optional<ApiError> wrong_start(const ListOptions& options, const Store& store) {
   // "At least as new as" cannot be promised for what is not yet.
   if (options.initial_events.value_or(false) && options.revision && *options.revision > store.revision()) {

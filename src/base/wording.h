@@ -11,6 +11,9 @@ namespace berth {
 // Bytes of the well-formed UTF-8 character at the start of `text`; 0 if there is none.
 std::size_t utf8_character(std::string_view text);
 
+// Whether all of it is well-formed UTF-8.
+bool is_utf8(std::string_view text);
+
 // Whether there are characters in it that a terminal may obey: U+0000 to U+001F and U+007F to U+009F.
 bool has_control_characters(std::string_view text);
 

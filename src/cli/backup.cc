@@ -38,11 +38,6 @@ std::string name_by_time(Time now) {
   return name;
 }
 
-int failed(const Complaints& complaints) {
-  complain(complaints);
-  return kExitFailed;
-}
-
 int say(const std::string& path, Revision revision, std::int64_t bytes) {
   fmt::print("{}\nrevision {}, {} bytes\n", path, revision, bytes);
   return kExitDone;

@@ -232,11 +232,6 @@ class Playing {
   Time sample_at_, tell_at_, look_at_;
 };
 
-int failed_demo(const Complaints& why) {
-  complain(why);
-  return kExitFailed;
-}
-
 // What is kept in the folder, unless another afternoon was wished for.
 Result<KeptAfternoon> afternoon_in(Transport& transport, const TypedDemo& typed, const AfternoonSpec& wished) {
   auto kept = open_afternoon(transport, wished);
@@ -254,26 +249,26 @@ int play(const TypedDemo& typed) {
   note_stop_signals();
   const std::unique_ptr<Alarm> clock = Alarm::start();
   LocalPlane plane(typed.data, *listen);
-  if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed_demo(taken);
+  if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed(taken);
   if (typed.fresh) {
     say("what an earlier afternoon left is removed");
-    if (const Complaints left = clear_demo_folder(typed.data); !left.empty()) return failed_demo(left);
-    if (const auto made = plane.folder().make(); !made) return failed_demo(made.error());
+    if (const Complaints left = clear_demo_folder(typed.data); !left.empty()) return failed(left);
+    if (const auto made = plane.folder().make(); !made) return failed(made.error());
   }
   const auto begun = plane.begin_server(*clock);
-  if (!begun) return failed_demo(begun.error());
+  if (!begun) return failed(begun.error());
   if (!*begun) return kExitDone;
   const auto server = connect({.kubeconfig = plane.folder().kubeconfig()});
-  if (!server) return failed_demo(server.error());
+  if (!server) return failed(server.error());
   Transport& transport = *server->transport;
   auto kept = afternoon_in(transport, typed, *wished);
-  if (!kept) return failed_demo(kept.error());
+  if (!kept) return failed(kept.error());
 
   Trace trace = make_afternoon(kept->spec);
   const std::string nodes_file = plane.folder().path("nodes.json");
   if (const auto written = write_private_file(nodes_file, to_json(nodes_of(trace))); !written)
-    return failed_demo(written.error());
-  if (const Complaints others = plane.begin_others(nodes_file); !others.empty()) return failed_demo(others);
+    return failed(written.error());
+  if (const Complaints others = plane.begin_others(nodes_file); !others.empty()) return failed(others);
   const bool again = !kept->played.lives.empty();
   const bool was_over = kept->played.over;
   Playing playing(plane, *clock, transport, std::move(*kept), std::move(trace));
@@ -284,14 +279,14 @@ int play(const TypedDemo& typed) {
              playing.look_around());
   std::fflush(stdout);
   const Result<bool> ended = was_over ? true : playing.play();
-  if (!ended) return failed_demo(ended.error());
+  if (!ended) return failed(ended.error());
   if (!*ended) {
     fmt::print("Stopped at {}. The same command goes on from there, --fresh begins anew.\n",
                clock_text(playing.afternoon_time()));
     return kExitDone;
   }
   const auto told = playing.report(plane.folder().path("report"));
-  if (!told) return failed_demo(told.error());
+  if (!told) return failed(told.error());
   fmt::print("{}", *told);
   std::fflush(stdout);
   if (typed.keep) {

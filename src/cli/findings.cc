@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "controllers/controller.h"
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
@@ -48,11 +49,6 @@ const Value& condition(const Value& object, std::string_view type) {
     if (each["type"].text() == type) return each;
   }
   return none;
-}
-
-bool has_ended(const Value& pod) {
-  const std::string_view phase = pod["status"]["phase"].text();
-  return phase == "Succeeded" || phase == "Failed";
 }
 
 // "Capacity" of "Capacity: 8 GPUs are free ...": what many pods can have in common.

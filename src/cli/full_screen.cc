@@ -14,6 +14,12 @@
 #include "model/quantity.h"
 
 namespace berth {
+
+std::string_view environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 namespace {
 
 // In this order: other screen, no cursor; and back. "Synchronised update" is ignored where it is not known.
@@ -22,11 +28,6 @@ constexpr std::string_view kLeave = "\x1b[0m\x1b[?25h\x1b[?1049l";
 constexpr std::string_view kBeginUpdate = "\x1b[?2026h", kEndUpdate = "\x1b[?2026l";
 constexpr int kEscapePause_ms = 50;  // between the bytes of one key
 constexpr ScreenSize kNoTerminal{120, 40}, kLargest{1000, 1000};
-
-std::string_view variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 bool write_all(std::string_view text) {
   while (!text.empty()) {
@@ -41,14 +42,14 @@ bool write_all(std::string_view text) {
 }  // namespace
 
 TerminalManners terminal_manners() {
-  const std::string_view term = variable("TERM");
+  const std::string_view term = environment_variable("TERM");
   const bool able = isatty(STDOUT_FILENO) == 1 && !term.empty() && term != "dumb";
   TerminalManners manners;
   manners.full_screen = able && isatty(STDIN_FILENO) == 1;
-  manners.colours = able && variable("NO_COLOR").empty();
+  manners.colours = able && environment_variable("NO_COLOR").empty();
   std::string_view locale;
   for (const char* each : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    if (locale.empty()) locale = variable(each);
+    if (locale.empty()) locale = environment_variable(each);
   }
   for (const std::string_view each : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
     if (locale.find(each) != std::string_view::npos) manners.unicode = true;
@@ -61,8 +62,8 @@ ScreenSize terminal_size() {
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &told) == 0 && told.ws_col > 0 && told.ws_row > 0) {
     return {std::min<std::size_t>(told.ws_col, kLargest.columns), std::min<std::size_t>(told.ws_row, kLargest.rows)};
   }
-  const auto columns = parse_integer(variable("COLUMNS"), 1, static_cast<std::int64_t>(kLargest.columns));
-  const auto rows = parse_integer(variable("LINES"), 1, static_cast<std::int64_t>(kLargest.rows));
+  const auto columns = parse_integer(environment_variable("COLUMNS"), 1, static_cast<std::int64_t>(kLargest.columns));
+  const auto rows = parse_integer(environment_variable("LINES"), 1, static_cast<std::int64_t>(kLargest.rows));
   return {columns ? static_cast<std::size_t>(*columns) : kNoTerminal.columns,
           rows ? static_cast<std::size_t>(*rows) : kNoTerminal.rows};
 }

@@ -5,12 +5,16 @@
 #include <termios.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/keys.h"
 #include "client/top_view.h"
 
 namespace berth {
+
+// Empty where it is not set.
+std::string_view environment_variable(const char* name);
 
 // What the environment says of the terminal behind stdout.
 struct TerminalManners {

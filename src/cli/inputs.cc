@@ -152,4 +152,9 @@ int complain(const Complaints& complaints) {
   return kExitBadInput;
 }
 
+int failed(const Complaints& complaints) {
+  complain(complaints);
+  return kExitFailed;
+}
+
 }  // namespace berth

@@ -39,5 +39,7 @@ Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file);
 
 // Prints all complaints to stderr; the exit code for bad input.
 int complain(const Complaints& complaints);
+// As complain, with the exit code for what could not be done.
+int failed(const Complaints& complaints);
 
 }  // namespace berth

@@ -3,18 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <string_view>
 
 #include "base/wording.h"
+#include "cli/full_screen.h"
 
 namespace berth {
 namespace {
-
-std::string_view environment_variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 bool terminal_has_colors() {
   return isatty(STDOUT_FILENO) != 0 && environment_variable("NO_COLOR").empty() &&

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/json_moment.h"
 #include "client/listing.h"
 #include "client/text_width.h"
 #include "cycle/explain.h"
@@ -139,8 +140,6 @@ std::string without_trailing_space(const std::string& text) {
   }
   return out;
 }
-
-Json moment_or_null(const std::optional<Time>& moment) { return moment ? Json(moment->ms) : Json(nullptr); }
 
 Json attempts_as_json(const Timeline& timeline, const Timeline::Row& row) {
   Json attempts = Json::array();

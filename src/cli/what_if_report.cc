@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "cli/json_moment.h"
 #include "cli/recording.h"
 #include "cli/text_table.h"
 #include "cli/way_tables.h"
@@ -126,8 +127,6 @@ TextTable table_of_queues(const WhatIf& what_if) {
   return table;
 }
 
-Json instant_or_null(const std::optional<Time>& moment) { return moment ? Json(moment->ms) : Json(nullptr); }
-
 Json mean_or_null(Duration sum, std::int64_t count) { return count == 0 ? Json(nullptr) : Json(sum.ms / count); }
 
 Json outlook_as_json(const std::vector<std::string>& known, const Outlook& outlook) {
@@ -154,7 +153,7 @@ Json outlook_as_json(const std::vector<std::string>& known, const Outlook& outlo
 }
 
 Json one_as_json(const Outlook::One& one) {
-  return {{"starts_ms", instant_or_null(one.starts)}, {"cancelled", one.cancelled}, {"evictions", one.evictions}};
+  return {{"starts_ms", moment_or_null(one.starts)}, {"cancelled", one.cancelled}, {"evictions", one.evictions}};
 }
 
 // Until all have started who do, with some space behind.

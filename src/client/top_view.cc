@@ -41,8 +41,6 @@ constexpr std::array<std::string_view, 15> kHelp = {"q, ctrl-C       leave",
                                                     "",
                                                     "berth explain job/NAME -n NAMESPACE says more"};
 
-bool waits(const Work& work) { return work.state == WorkState::kWaiting || work.state == WorkState::kSuspended; }
-
 std::string shown_name(const Work& work) {
   const std::string name = work.name.kind == "job" ? work.name.name : work.name.to_string();
   return work.name_space + "/" + name;
@@ -57,7 +55,7 @@ class Before {
   bool operator()(const Row& a, const Row& b) const {
     const Work& x = a.second->work;
     const Work& y = b.second->work;
-    if (waits(x) != waits(y)) return waits(x);
+    if (has_no_place_yet(x.state) != has_no_place_yet(y.state)) return has_no_place_yet(x.state);
     if (order_ == TopOrder::kGpus && x.gpu_milli() != y.gpu_milli()) return x.gpu_milli() > y.gpu_milli();
     if (order_ == TopOrder::kQueue && x.queue != y.queue) return x.queue < y.queue;
     if (order_ == TopOrder::kName) {
@@ -215,7 +213,7 @@ class Drawing {
   std::vector<Before::Row> listed_rows() const {
     std::vector<Before::Row> rows;
     for (const auto& [uid, live] : cluster_.live()) {
-      const bool waiting = waits(live.work);
+      const bool waiting = has_no_place_yet(live.work.state);
       if (wish_.shown == TopShown::kAll || waiting == (wish_.shown == TopShown::kWaiting))
         rows.emplace_back(&uid, &live);
     }
@@ -271,13 +269,13 @@ class Drawing {
                 .gpus = asked_in_short(work),
                 .age = format_age(std::max(now_ - work.created, Duration{0})),
                 .rest = ""};
-    if (!work.reasons.empty() && (waits(work) || work.pods_ready < work.pods)) {
+    if (!work.reasons.empty() && (has_no_place_yet(work.state) || work.pods_ready < work.pods)) {
       cells.rest = work.reasons.front().first;
     } else if (live.started) {
       cells.rest = progress_of(live);
     }
     const Style style = work.state == WorkState::kRunning ? Style::kGood
-                        : waits(work)                     ? Style::kWaiting
+                        : has_no_place_yet(work.state)    ? Style::kWaiting
                                                           : Style::kPlain;
     draw_row(cells, name, queue, Style::kPlain, style);
   }

@@ -315,6 +315,7 @@ std::string_view name_of(WorkState state) {
   return "";
 }
 
+bool has_no_place_yet(WorkState state) { return state == WorkState::kWaiting || state == WorkState::kSuspended; }
 bool has_ended(WorkState state) { return state == WorkState::kSucceeded || state == WorkState::kFailed; }
 
 Work read_pod_work(const Value& pod) {

@@ -40,6 +40,7 @@ enum class WorkState : std::uint8_t {
   kFailed,
 };
 std::string_view name_of(WorkState state);
+bool has_no_place_yet(WorkState state);
 bool has_ended(WorkState state);
 
 struct Work {

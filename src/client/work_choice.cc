@@ -45,10 +45,6 @@ void parse_states(std::string_view text, WorkChoice& choice, Complaints& complai
   }
 }
 
-bool has_no_place_yet(const Work& work) {
-  return work.state == WorkState::kWaiting || work.state == WorkState::kSuspended;
-}
-
 bool goes_before(const Work& a, const Work& b, WorkOrder order) {
   switch (order) {
     case WorkOrder::kName:
@@ -62,7 +58,7 @@ bool goes_before(const Work& a, const Work& b, WorkOrder order) {
     case WorkOrder::kQueue:
       return a.queue < b.queue;
     case WorkOrder::kWait:
-      return has_no_place_yet(a) != has_no_place_yet(b) ? has_no_place_yet(a) : a.created < b.created;
+      return has_no_place_yet(a.state) != has_no_place_yet(b.state) ? has_no_place_yet(a.state) : a.created < b.created;
     case WorkOrder::kCreation:
       break;
   }

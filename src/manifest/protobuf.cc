@@ -102,15 +102,6 @@ std::string to_base64(std::string_view bytes) {
   return text;
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_character(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 Wire wire_of(Scalar scalar) {
   return scalar == Scalar::kInteger || scalar == Scalar::kBool ? Wire::kVarint : Wire::kBytes;
 }

@@ -104,6 +104,8 @@ WallClock system_wall_clock() {
   };
 }
 
+Time whole_second(Time time) { return Time{time.ms - time.ms % 1000}; }
+
 std::string format_timestamp(Time time) { return write_seconds(time).text + "Z"; }
 
 std::string format_micro_timestamp(Time time) {

@@ -14,7 +14,9 @@ namespace berth {
 using WallClock = std::function<Time()>;
 WallClock system_wall_clock();
 
-std::string format_timestamp(Time time);        // "2026-11-21T07:36:25Z"
+std::string format_timestamp(Time time);  // "2026-11-21T07:36:25Z"
+// As format_timestamp will say it.
+Time whole_second(Time time);
 std::string format_micro_timestamp(Time time);  // "2026-11-21T07:36:25.123000Z"
 // RFC 3339 with any offset and up to nine digits of a second; none if it is no time.
 std::optional<Time> parse_timestamp(std::string_view text);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "controllers/controller.h"
 #include "manifest/json.h"
 #include "manifest/labels.h"
 
@@ -18,11 +19,6 @@ void complain(Complaints& complaints, Revision at, const std::string& what) {
 }
 
 std::string uid_of(const RecordPtr& record) { return std::string(object_of_record(record)["metadata"]["uid"].text()); }
-
-bool has_ended(const Value& pod) {
-  const std::string_view phase = pod["status"]["phase"].text();
-  return phase == "Succeeded" || phase == "Failed";
-}
 
 // "node/device" of each GPU that a pod holds.
 std::set<std::string> devices_of(const Value& pod) {

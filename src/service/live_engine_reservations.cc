@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kLeavingTold = 10;
 
-Time whole_second(Time time) { return Time{time.ms - time.ms % 1000}; }
-
 }  // namespace
 
 void LiveEngine::set_reservation(const ReservationFacts& facts) {

@@ -112,9 +112,6 @@ TimeToPart time_to_part(const State& state, const Pod& pod) {
   return time;
 }
 
-// As a status says it.
-Time in_whole_seconds(Time time) { return Time{time.ms - time.ms % 1000}; }
-
 }  // namespace
 
 void LiveEngine::set_circle(const CircleFacts& facts) {
@@ -376,7 +373,7 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
                    .reason = "TrustEnded",
                    .message = "some are on one GPU who do not trust each other any more, or too near; they part by " +
                               format_timestamp(last) + ", or some of them have to stop",
-                   .since = in_whole_seconds(now)});
+                   .since = whole_second(now)});
   }
   std::string reason, wrong;
   const auto complain = [&](const char* why, std::string text) {
@@ -410,7 +407,7 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
                                     .holds = in_force,
                                     .reason = in_force ? "AsWritten" : reason,
                                     .message = in_force ? what_holds(circle.holds, circle.apart) : wrong,
-                                    .since = in_whole_seconds(now)});
+                                    .since = whole_second(now)});
 }
 
 std::map<std::string, CircleStanding> LiveEngine::circle_standings() const {

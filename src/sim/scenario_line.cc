@@ -18,7 +18,7 @@ bool is_line_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::string shown(const ScenarioWord& word) { return quote(word.is_pair() ? word.key + "=" : word.value); }
 
-bool is_utf8(std::string_view text) {
+bool is_visible_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t size = utf8_character(text);
     if (size == 0 || static_cast<unsigned char>(text[0]) <= 0x20 || text[0] == 0x7f) return false;
@@ -208,7 +208,8 @@ std::vector<std::string> ScenarioLine::list(const ScenarioWord& word) const {
 
 bool ScenarioLine::is_name(const ScenarioWord& word, bool is_path) const {
   const std::string_view name = word.value;
-  if (word.is_pair() || name.empty() || !is_utf8(name) || name.find_first_of(":=,\"") != std::string_view::npos) {
+  if (word.is_pair() || name.empty() || !is_visible_utf8(name) ||
+      name.find_first_of(":=,\"") != std::string_view::npos) {
     complain(word, shown(word) + " is no name; names have no ':', '=', ',' and no blanks");
     return false;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "store/store_file.h"
 
 namespace berth {
 
@@ -18,8 +19,6 @@ constexpr std::uint64_t kMagic = 0x6b72616d'68747265;  // in every slot; its che
 using Slot = std::array<std::uint64_t, kSlotBytes / sizeof(std::uint64_t)>;
 
 std::uint64_t sum_of_slot(const Slot& slot) { return Hasher().add(slot[0]).add(slot[1]).add(slot[2]).digest(); }
-
-sqlite3_vfs* vfs_named(const std::string& name) { return sqlite3_vfs_find(name.empty() ? nullptr : name.c_str()); }
 
 bool exists(const std::string& path, sqlite3_vfs* disk) {
   int found = 0;

@@ -64,14 +64,14 @@ std::string_view text_column(sqlite3_stmt* statement, int column) {
 // SQLite takes "file:..." for an address; we are given names of files.
 std::string plain_name(const std::string& path) { return path.starts_with('/') ? path : "./" + path; }
 
-sqlite3_vfs* vfs_of(const std::string& name) { return sqlite3_vfs_find(name.empty() ? nullptr : name.c_str()); }
-
 StoreFile::Written written(int rc) {
   if (rc == SQLITE_OK) return StoreFile::Written::kYes;
   return (rc & 0xff) == SQLITE_FULL ? StoreFile::Written::kDiskFull : StoreFile::Written::kFailed;
 }
 
 }  // namespace
+
+sqlite3_vfs* vfs_named(const std::string& name) { return sqlite3_vfs_find(name.empty() ? nullptr : name.c_str()); }
 
 void StoreState::add(const StoredRow& row) {
   ++rows;
@@ -146,7 +146,7 @@ Complaints StoreFile::check_name(const std::string& path, const std::string& vfs
   if (path.empty() || path.find('\0') != std::string::npos) {
     return Complaints("the name of the store, " + quote(path) + ", is no file name; write the name of a file");
   }
-  if (vfs_of(vfs) == nullptr) {
+  if (vfs_named(vfs) == nullptr) {
     return Complaints({path, 0, 0},
                       "there is no SQLite VFS " + quote(vfs) + "; register it before the store is opened");
   }
@@ -155,7 +155,7 @@ Complaints StoreFile::check_name(const std::string& path, const std::string& vfs
 
 Result<bool> StoreFile::exists(const std::string& path, const std::string& vfs) {
   if (Complaints complaints = check_name(path, vfs); !complaints.empty()) return complaints;
-  sqlite3_vfs* const disk = vfs_of(vfs);
+  sqlite3_vfs* const disk = vfs_named(vfs);
   int found = 0;
   const int rc = disk->xAccess(disk, plain_name(path).c_str(), SQLITE_ACCESS_EXISTS, &found);
   if (rc != SQLITE_OK) return Complaints({path, 0, 0}, "its folder cannot be read; check the disk");
@@ -391,7 +391,7 @@ Result<Revision> StoreFile::write_new(const std::string& path, const std::string
   StoreFile& fresh = **file;
   const auto abandon = [&](const Complaints& complaints) -> Result<Revision> {
     file->reset();
-    sqlite3_vfs* const disk = vfs_of(vfs);
+    sqlite3_vfs* const disk = vfs_named(vfs);
     disk->xDelete(disk, plain_name(path).c_str(), 0);
     return complaints;
   };

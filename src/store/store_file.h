@@ -23,8 +23,12 @@
 
 struct sqlite3;
 struct sqlite3_stmt;
+struct sqlite3_vfs;
 
 namespace berth {
+
+// Where SQLite puts its files; "" is the system's own. None: nobody has registered it.
+sqlite3_vfs* vfs_named(const std::string& name);
 
 // Views into what somebody else holds.
 struct StoredRow {

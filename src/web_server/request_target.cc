@@ -20,15 +20,6 @@ std::optional<int> hex_digit(char c) {
   return std::nullopt;
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = utf8_character(text);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
 Complaints complain(std::string text) { return Complaints({"request target"}, std::move(text)); }
 
 Result<std::string> decode_path(std::string_view text) {
