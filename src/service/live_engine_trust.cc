@@ -82,12 +82,23 @@ bool allows_all_that(const Apart& now, const Apart& before) {
 }
 
 // "work of these queues may be on one GPU; strangers are kept away from exclusive GPUs by kubernetes.io/hostname"
-std::string what_holds(const std::vector<std::string>& queues, const Apart& apart) {
+// What no node says of itself divides nobody: each node is a domain by itself then.
+std::string without_domains(const State& state, const std::string& level) {
+  if (level == kNodeLevel) return "";
+  for (std::size_t node = 0; node < state.nodes(); ++node) {
+    if (find_label(state.node(NodeId(node)).labels, level) != nullptr) return "";
+  }
+  return ", which no node has: strangers are kept apart node by node, and no further; label the nodes, or name a label "
+         "that they have";
+}
+
+std::string what_holds(const State& state, const std::vector<std::string>& queues, const Apart& apart) {
   std::string text = queues.empty() ? "" : "work of these queues may be on one GPU";
   for (std::size_t mode = 0; mode < apart.size(); ++mode) {
     if (apart[mode].empty()) continue;
     text += (text.empty() ? "" : "; ") + std::string("strangers are kept away from ") +
-            std::string(kSharingNames[mode]) + " GPUs by " + label_of_level(apart[mode]);
+            std::string(kSharingNames[mode]) + " GPUs by " + label_of_level(apart[mode]) +
+            without_domains(state, apart[mode]);
   }
   return text;
 }
@@ -406,7 +417,7 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
   set_condition(circle.conditions, {.type = std::string(kInForceCondition),
                                     .holds = in_force,
                                     .reason = in_force ? "AsWritten" : reason,
-                                    .message = in_force ? what_holds(circle.holds, circle.apart) : wrong,
+                                    .message = in_force ? what_holds(state(), circle.holds, circle.apart) : wrong,
                                     .since = whole_second(now)});
 }
 

@@ -401,6 +401,33 @@ TEST(LiveTrust, ACircleKeepsStrangersOffNodes) {
   EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
 }
 
+// Until a node has the label, its domains are the nodes; a circle says so, and that it is otherwise by then.
+TEST(LiveTrust, ACircleSaysThatNoNodeHasItsLabel) {
+  const auto message = [](const Cluster& cluster) {
+    for (const Value& each : cluster.circle("all")["status"]["conditions"].items()) {
+      if (each["type"].text() == "InForce") return std::string(each["message"].text());
+    }
+    return std::string();
+  };
+  const std::string as_written = "strangers are kept away from exclusive GPUs by example.com/rack";
+  Cluster cluster;
+  cluster.add(queue("a", 0));
+  cluster.add(node("n1", 4));
+  cluster.add_circle("all", {}, "10m", "example.com/rack");
+  cluster.decide(1);
+  cluster.write_circles(1);
+  EXPECT_EQ(in_force(cluster, "all"), "True AsWritten");
+  EXPECT_EQ(message(cluster), as_written +
+                                  ", which no node has: strangers are kept apart node by node, and no further; label "
+                                  "the nodes, or name a label that they have");
+  NodeFacts in_rack = node("n2", 4);
+  in_rack.says.labels = {{"example.com/rack", "r1"}};
+  cluster.add(in_rack);
+  cluster.decide(2);
+  cluster.write_circles(2);
+  EXPECT_EQ(message(cluster), as_written);
+}
+
 // Who is too near by a stricter word has until its time, however often schedulers and engines begin anew meanwhile.
 TEST(LiveTrust, WhoIsKeptFurtherAwayDrains) {
   for (const std::string way : {"seen", "restarted", "unseen"}) {
