@@ -126,8 +126,8 @@ TEST(SettlingProperty, ElasticWorkTakesWhatNobodyElseWantsAndGivesItBackAndEvery
   const auto seeds = static_cast<std::int64_t>(property_seeds(kSeeds).size());
   EXPECT_GE(steps, seeds);
   EXPECT_GE(left_room, least_of_rare(seeds));
-  // Of what the next cycle knows the trial does not know all.
-  EXPECT_LE(took_room, 1 + left_room / 4);
+  // Of what the next cycle knows the trial does not know all. Both are rare: among few seeds the one may be as frequent as the other.
+  EXPECT_LE(took_room, (seeds < static_cast<std::int64_t>(kSeeds) ? 4 : 1) + left_room / 4);
   for (const std::int64_t each : {shrunk, whole, grown_alone}) EXPECT_GE(each, seeds / 50);
 }
 
