@@ -166,7 +166,7 @@ class SettlingCluster {
       check_who_goes(plan);
       const bool steps = check_who_took_steps(plan);
       evicted += static_cast<std::int64_t>(plan.evictions.size());
-      const std::vector<QueueId> covered = covered_before(plan.migrations);
+      const std::map<WorkloadId, QueueId> covered = covered_before(plan.migrations);
       const std::vector<Places> left = left_before(plan.repairs);
       state.adopt(plan);
       check_who_was_repaired(plan, left);
@@ -408,16 +408,29 @@ class SettlingCluster {
     return !late.empty() || !state.repairing().empty();
   }
 
-  std::vector<QueueId> covered_before(const std::vector<Migration>& migrations) const {
-    std::vector<QueueId> covered;
-    for (const Migration& each : migrations) {
-      covered.push_back(engine_.state.quotas().unit(engine_.state.workload(each.start.workload).unit).covered_at);
-    }
+  // Where everybody with room is covered, if some are to be moved.
+  std::map<WorkloadId, QueueId> covered_before(const std::vector<Migration>& migrations) const {
+    std::map<WorkloadId, QueueId> covered;
+    if (migrations.empty()) return covered;
+    const State& state = engine_.state;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (has_room(workload.phase)) covered[id] = state.quotas().unit(workload.unit).covered_at;
+    });
     return covered;
   }
 
+  // Whether somebody who goes on was covered at a queue, and is not by now: what he leaves may cover others.
+  bool some_left(const std::map<WorkloadId, QueueId>& covered, QueueId queue) const {
+    const State& state = engine_.state;
+    return std::ranges::any_of(covered, [&](const auto& each) {
+      const Workload* const workload = state.workloads().find(each.first);
+      return each.second == queue && workload != nullptr && has_room(workload->phase) &&
+             state.quotas().unit(workload->unit).covered_at != queue;
+    });
+  }
+
   // With consent, for somebody who starts, once an hour; to where it is what it was.
-  void check_who_was_moved(const Plan& plan, const std::vector<QueueId>& covered) {
+  void check_who_was_moved(const Plan& plan, const std::map<WorkloadId, QueueId>& covered) {
     const State& state = engine_.state;
     const std::vector<Migration>& migrations = plan.migrations;
     const bool nothing_else = plan.evictions.empty() && plan.begins.empty() && plan.unpaid.empty();
@@ -432,9 +445,11 @@ class SettlingCluster {
       }
       EXPECT_TRUE(state.shape(workload.shape).terms.movable);
       EXPECT_TRUE(has_room(state.workload(migrations[i].claimant).phase));
-      // Who starts may push up one who is inside above, as ever.
+      // Who starts may push up one who is inside above, as ever, and a smaller one may fit into what that one had.
       const QueueId now = state.quotas().unit(workload.unit).covered_at;
-      EXPECT_TRUE(!nothing_else || now.is_none() || now == covered[i] || is_at_or_below(covered[i], now))
+      const QueueId before = covered.at(id);
+      EXPECT_TRUE(!nothing_else || now.is_none() || now == before || is_at_or_below(before, now) ||
+                  some_left(covered, now))
           << "workload " << id.index();
       const auto [last, first] = moved_.try_emplace(id, plan.now);
       EXPECT_TRUE(first || last->second + kMoveCooldown <= plan.now) << "workload " << id.index() << " is moved again";
