@@ -11,6 +11,7 @@
 #include "cycle/attempt.h"
 #include "cycle/deciding.h"
 #include "cycle/elastic.h"
+#include "cycle/kept_out.h"
 #include "fairness/gates.h"
 #include "fairness/meeting.h"
 #include "fairness/rank.h"
@@ -181,6 +182,13 @@ bool could_pay(const OneCycle& cycle, const Growing& growing) {
 void grow(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.elastic().empty() || !cycle.plan.finished) return;
+  // Behind whom nobody may have to wait from the next cycle on, which tries those first.
+  const bool some_may_pass = std::ranges::any_of(
+      cycle.plan.blocked, [&](const Blocked& each) { return is_newly_refused_for_floors(state, each); });
+  if (some_may_pass) {
+    cycle.plan.finished = false;
+    return;
+  }
   std::vector<Growing> all = who_may_grow(state, cycle.plan, cycle.shadows.all());
   if (!cycle.plan.evictions.empty()) {
     std::erase_if(all, [](const Growing& growing) { return !growing.begins; });

@@ -223,6 +223,11 @@ std::vector<QueueId> floors_beside(const State& state, QueueId queue, FlavorSet 
 
 }  // namespace
 
+bool is_newly_refused_for_floors(const State& state, const Blocked& blocked) {
+  const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
+  return blocked.gate == ReasonCode::kKeepsFloorDeliverable && known.gate != blocked.gate;
+}
+
 std::string kept_out_text(const State& state, QueueId queue, const Shape& shape) {
   constexpr std::size_t kNamedMax = 3;
   const std::vector<QueueId> floors = floors_beside(state, queue, shape.flavors);

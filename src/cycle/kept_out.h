@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/ids.h"
+#include "model/plan.h"
 #include "state/state.h"
 
 namespace berth {
@@ -18,6 +19,9 @@ State emptied(const State& state);
 // True also where it is not easily told: other things are in its way, or there are too many places. PRE: `idle` is emptied(); it is
 // left as it was.
 bool finds_place_beside_floors(State& idle, WorkloadId workload);
+
+// Whether one who waits is refused for that now, and was not before: from the next cycle on nobody may have to wait behind him.
+bool is_newly_refused_for_floors(const State& state, const Blocked& blocked);
 
 // Of one who does not: "; never: not even if nothing else ran ...", with whose floors these are.
 std::string kept_out_text(const State& state, QueueId queue, const Shape& shape);

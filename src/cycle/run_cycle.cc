@@ -239,9 +239,8 @@ void find_kept_out(Engine& engine, Plan& plan) {
   const State& state = engine.state;
   std::optional<State> idle;
   for (Blocked& each : plan.blocked) {
+    if (!is_newly_refused_for_floors(state, each)) continue;
     const ShapeInLine& known = *state.lines()[each.line.index()]->find(each.shape);
-    const bool is_news = each.gate == ReasonCode::kKeepsFloorDeliverable && known.gate != each.gate;
-    if (!is_news) continue;
     if (!idle) idle = emptied(state);
     if (finds_place_beside_floors(*idle, known.waiting.front().workload)) continue;
     each.missing = kMissingForever;
