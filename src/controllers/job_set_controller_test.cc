@@ -177,17 +177,21 @@ TEST_F(JobSetTest, NoPodWaitsForOneThatIsDoneAndGone) {
     for (const Value& job : of(kJobs)) complete += condition(job, "Complete") == "True" ? 1 : 0;
     return complete == 2;
   }));
-  ASSERT_EQ(unfinished().size(), 1U);
-  EXPECT_EQ(group_size_in(unfinished()[0]), 5) << "they are there still, and count";
+  std::vector<Value> left = unfinished();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(group_size_in(left[0]), 5) << "they are there still, and count";
   for (const Value& pod : of(kPods)) {
     if (pod["status"]["phase"].text() != "Succeeded") continue;
     server_.call("DELETE", kPods + "/" + std::string(pod["metadata"]["name"].text()));
   }
-  const auto is_alone = [&] { return unfinished().size() == 1 && group_size_in(unfinished()[0]) == 1; };
-  EXPECT_TRUE(becomes(is_alone));
+  const auto is_alone = [&] {
+    left = unfinished();
+    return left.size() == 1 && group_size_in(left[0]) == 1;
+  };
+  ASSERT_TRUE(becomes(is_alone));
   controllers_.reset();
   start(*transport_);
-  end_pod(unfinished().at(0), "Succeeded");
+  end_pod(left[0], "Succeeded");
   EXPECT_TRUE(becomes([&] { return condition(set(), "Completed") == "True"; }));
 }
 
@@ -210,8 +214,12 @@ TEST_F(JobSetTest, IsLeftToWhomItNames) {
 
 TEST_F(JobSetTest, GoesItsTimeAfterItsEnd) {
   make(kSets, set_text("train", part("w", 1, 1), ", ttlSecondsAfterFinished: 500"));
-  ASSERT_TRUE(becomes([&] { return unfinished().size() == 1; }));
-  end_pod(unfinished()[0], "Succeeded");
+  std::vector<Value> pods;
+  ASSERT_TRUE(becomes([&] {
+    pods = unfinished();
+    return pods.size() == 1;
+  }));
+  end_pod(pods[0], "Succeeded");
   ASSERT_TRUE(becomes([&] { return condition(set(), "Completed") == "True"; }));
   EXPECT_TRUE(becomes([&] { return of(kSets).empty() && of(kPods).empty(); }, seconds(60)));
 }
@@ -221,11 +229,13 @@ TEST_F(JobSetTest, NoJobIsMadeTwiceThoughAnswersAreLost) {
   transport_ = std::make_unique<LossyTransport>(std::move(transport_));
   start(*transport_);
   make(kSets, set_text("train", part("w", 4, 2), kTwoRestarts));
+  std::vector<Value> pods;
   ASSERT_TRUE(becomes([&] {
     EXPECT_LE(of(kJobs).size(), 4U);
-    return unfinished().size() == 8;
+    pods = unfinished();
+    return pods.size() == 8;
   }));
-  end_pod(unfinished()[0], "Failed");
+  end_pod(pods[0], "Failed");
   ASSERT_TRUE(becomes(
       [&] {
         EXPECT_LE(set()["status"]["restarts"].integer(), 1);
