@@ -30,15 +30,6 @@ bool is_core_tag(std::string_view tag, std::string_view kind) {
   return tag.starts_with(kCoreTag) && tag.substr(kCoreTag.size()) == kind;
 }
 
-bool is_valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t size = utf8_character(text);
-    if (size == 0) return false;
-    text.remove_prefix(size);
-  }
-  return true;
-}
-
 // Leaves the parser's events; caught in parse_yaml() and nowhere else.
 struct Refusal {
   YAML::Mark mark;
@@ -161,7 +152,7 @@ class ValueBuilder : public YAML::EventHandler {
 
 Value ValueBuilder::read_scalar(const YAML::Mark& mark, const std::string& tag, const std::string& text) {
   // The parser makes single bytes of these two escapes, which are no UTF-8.
-  if (!is_valid_utf8(text)) throw Refusal{mark, "the escapes \\N and \\_ are not supported; write \\u0085 and \\u00a0"};
+  if (!is_utf8(text)) throw Refusal{mark, "the escapes \\N and \\_ are not supported; write \\u0085 and \\u00a0"};
   if (tag == "!" || is_core_tag(tag, "str")) return text;
   const bool plain = tag == "?" || tag.empty();
   Value value = read_plain_scalar(text);
