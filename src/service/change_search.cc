@@ -10,15 +10,13 @@
 namespace berth {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Duration kPauseMin = seconds(1);
 
 }  // namespace
 
 ChangeSearch::ChangeSearch(std::function<void(std::function<void()>)> post,
-                           std::function<void(std::vector<FoundChanges>)> tell)
-    : post_(std::move(post)), tell_(std::move(tell)) {
+                           std::function<void(std::vector<FoundChanges>)> tell, SteadyClock clock)
+    : post_(std::move(post)), tell_(std::move(tell)), clock_(std::move(clock)) {
   worker_.post(give_way);
 }
 
@@ -49,14 +47,14 @@ void ChangeSearch::ask(State fork, Waiting waiting, Names running, Time now) {
 }
 
 void ChangeSearch::answer(Question& question) {
-  const Clock::time_point began = Clock::now();
+  const auto began = clock_();
   for (const auto& [id, pod] : question.waiting) {
     if (stopped_) return;
-    if (!question.found.empty() && Clock::now() - began > kLookMax) break;
+    if (!question.found.empty() && clock_() - began > kLookMax) break;
     question.found.push_back(look_at(question, id, pod));
   }
   if (stopped_) return;
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock_() - began);
   post_([this, took] { note_answered(took); });
 }
 
@@ -65,11 +63,11 @@ FoundChanges ChangeSearch::look_at(const Question& question, WorkloadId id, cons
   found.kept_aside = question.state.is_kept_aside(id);
   if (found.kept_aside) return found;
   std::optional<ChangeKind> at;
-  Clock::time_point since;
+  std::chrono::steady_clock::time_point since;
   const ChangesFound all = find_changes(question.state, id, question.now, kChangeTriesMax, [&](ChangeKind kind) {
-    if (at != kind) since = Clock::now();
+    if (at != kind) since = clock_();
     at = kind;
-    return stopped_ || Clock::now() - since > kOfKindMax;
+    return stopped_ || clock_() - since > kOfKindMax;
   });
   for (const SmallestChange& change : all.changes) {
     const auto name = question.running.find(change.other);

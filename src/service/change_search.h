@@ -33,8 +33,11 @@ class ChangeSearch {
   using Waiting = std::vector<std::pair<WorkloadId, PodName>>;  // the first of its pods
   using Names = std::map<WorkloadId, std::string>;              // of those who run, as people call them
 
-  // `post` runs a function on the scheduler's thread; `tell` hears there what was found.
-  ChangeSearch(std::function<void(std::function<void()>)> post, std::function<void(std::vector<FoundChanges>)> tell);
+  using SteadyClock = std::function<std::chrono::steady_clock::time_point()>;
+
+  // `post` runs a function on the scheduler's thread; `tell` hears there what was found. `clock` is asked on the search's own thread.
+  ChangeSearch(std::function<void(std::function<void()>)> post, std::function<void(std::vector<FoundChanges>)> tell,
+               SteadyClock clock = std::chrono::steady_clock::now);
   ~ChangeSearch();
 
   // All of these on the scheduler's thread. Whether it is time for another look.
@@ -58,6 +61,7 @@ class ChangeSearch {
 
   std::function<void(std::function<void()>)> post_;
   std::function<void(std::vector<FoundChanges>)> tell_;
+  SteadyClock clock_;
   std::unique_ptr<Question> question_;     // that the worker is at; none: it is idle
   std::map<std::string, Time> looked_at_;  // by uid of the first pod: when
   Time next_;

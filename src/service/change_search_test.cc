@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,11 +14,16 @@
 
 namespace berth::change_search_test {
 
-// A search, and what it has told.
+// A search, and what it has told. Its clock stands still, or goes on by `step` whenever it is asked.
 struct Searching {
+  explicit Searching(std::chrono::milliseconds each = {}) : step(each) {}
+
+  std::chrono::milliseconds step;
+  std::chrono::steady_clock::time_point clock;
   Posted posted;
   std::vector<FoundChanges> told;
-  ChangeSearch search{posted.poster(), [this](std::vector<FoundChanges> found) { told = std::move(found); }};
+  ChangeSearch search{posted.poster(), [this](std::vector<FoundChanges> found) { told = std::move(found); },
+                      [this] { return clock += step; }};
 
   void ask(const Cluster& cluster, Time now) {
     const LiveEngine& engine = cluster.engine();
@@ -109,6 +115,21 @@ TEST(ChangeSearch, NobodyIsLookedAtAgainAtOnce) {
   searching.ask(cluster, Time{25'000});
   ASSERT_TRUE(searching.posted.run_next());
   EXPECT_EQ(names(), (std::vector<std::string>{"c", "a", "b"})) << "who never was comes first";
+}
+
+TEST(ChangeSearch, IsBrokenOffWhereItTakesTooLong) {
+  Cluster cluster;
+  cluster.add(node("n1"));
+  cluster.set(pod("runs", 8));
+  for (int i = 0; i < 3; ++i) cluster.set(pod("p" + std::to_string(i), 8, 2000 + i));
+  cluster.decide(10);
+  // Each kind has one try; and when two have been looked at, the time of the look is over.
+  Searching searching(ChangeSearch::kOfKindMax + std::chrono::milliseconds(1));
+  searching.ask(cluster, Time{10'000});
+  ASSERT_TRUE(searching.posted.run_next());
+  ASSERT_EQ(searching.told.size(), 1U);
+  EXPECT_EQ(searching.told[0].told.changes, ToldChanges().changes);
+  EXPECT_FALSE(searching.told[0].told.not_searched.empty());
 }
 
 TEST(ChangeSearch, WhoIsKeptAsideWaitsForNoRoom) {
