@@ -114,6 +114,7 @@ type QueueStatus "What the scheduler last saw of a queue." {
   0 budget: QueueBudgetStatus "What has become of its GPU time.";
   0 pastUse: <text> "What it held above its guarantee on average, the longer ago the less; where it has a half-life.";
   0 coolingDown: [QueueCooling] "Who had to give back what it had borrowed: of what it makes nothing borrows yet.";
+  0 tries: [QueueTries] "Gangs that lose node after node or are never ready: what is known of earlier starts.";
   0 idle: <text> "What of the guarantee has not been used for its idleAfter.";
   0 floorUse: QueueFloorUse "What was held of the guarantee within that time.";
   0 asOf: microtime "When budget, pastUse and floorUse were so.";
@@ -146,6 +147,15 @@ type QueueCellsStatus "Whole domains of one level that a queue was promised." {
 type QueueCooling "What controls pods that had to give back what they had borrowed." {
   0 controller: text! "Its uid.";
   0 since: microtime! "When their room was taken.";
+}
+type QueueTries "How starts of one gang ended." {
+  0 of: text! "The gang, or by whom its pods are made.";
+  0 at: microtime! "When the last was counted.";
+  0 lostNodes: int "So many nodes in a row failed under it.";
+  0 lostNodeAt: microtime "When the last of them was counted.";
+  0 neverReady: int "So many starts in a row were not ready in time.";
+  0 waitsFor: text "node or never-ready: for what it waits.";
+  0 waitsUntil: microtime "Until when.";
 }
 type QueueFloorUse "What a queue held of its guarantee." {
   0 floor: <text> "How large it was.";

@@ -213,6 +213,20 @@ struct FloorRecord {
   friend bool operator==(const FloorRecord&, const FloorRecord&) = default;
 };
 
+// For BackOff::times.
+std::uint8_t times_in_a_byte(int times);
+
+// What became of earlier starts of a gang, or of what one maker made.
+struct Tries {
+  int lost_nodes = 0;                // in a row, one for each beginning
+  int never_ready = 0;               // in a row
+  std::optional<Time> lost_at = {};  // when the last lost node was counted
+  std::optional<BackOff> backs_off = {};
+  Time noted = {};  // when any of it was counted last
+
+  friend bool operator==(const Tries&, const Tries&) = default;
+};
+
 // What no object but the queue's own status knows any more: the scheduler writes it down for one that is started anew.
 struct QueueRecord {
   std::optional<Time> as_of;
@@ -221,6 +235,7 @@ struct QueueRecord {
   std::vector<FlavorAmount> past_use = {};
   std::vector<QueueCondition> conditions = {};
   std::map<std::string, Time> gave_back = {};  // by uid of what controls the pods
+  std::map<std::string, Tries> tries = {};     // by the group's name, or by who makes the pods
   FloorRecord floor_use = {};
 };
 

@@ -267,6 +267,7 @@ class LiveEngine {
   void cool_down(WorkloadId submitted, const PodFacts& first);
   Duration cooldown_of(const std::string& queue) const;
   void note_cooling_down(std::map<std::string, QueueStanding>& standings) const;
+  void note_tries(std::map<std::string, QueueStanding>& standings) const;
   void note_condition(const std::string& queue, QueueCondition condition);
   void note_stops(Time now);
   std::optional<Time> drained_since(const std::string& queue) const;
@@ -483,6 +484,7 @@ class LiveEngine {
   void stop_never_ready(WorkloadId run, Round& round, Time now);
   void end_for_good(const Run& run, const std::string& reason, const std::string& why, Round& round) const;
   void stop_for(EvictionRule rule, WorkloadId run, const std::string& why, Round& round, Time now);
+  Tries& tries_of(const std::string& key, const std::string& queue, Time now);
   void forget_tries(Time now);
   std::optional<BackOff> backs_off(const PodFacts& pod, Time now) const;
   void give_up_start(WorkloadId run);
@@ -564,17 +566,13 @@ class LiveEngine {
     Time at;
   };
   std::map<std::string, GaveBack> gave_back_;
-  // What became of a group's starts before, or of what one maker made: until it is told of a scheduler that is started anew.
-  struct Tries {
-    int lost_nodes = 0;                // in a row, one for each beginning
-    int never_ready = 0;               // in a row
-    std::optional<Time> lost_at = {};  // when the last was counted
-    std::optional<BackOff> backs_off = {};
-    Time noted = {};
+  struct TriesIn {
+    std::string queue;
+    Tries tries = {};
   };
-  std::map<std::string, Tries> tries_;
+  std::map<std::string, TriesIn> tries_;
   struct LostWithNode {
-    std::string group;
+    std::string group, queue;
     Time began;
   };
   std::vector<LostWithNode> lost_with_nodes_;  // not counted yet

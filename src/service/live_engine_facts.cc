@@ -35,6 +35,7 @@ void LiveEngine::set_queue(const QueueFacts& queue) {
     forgotten_.insert(queue.name);
     records_[queue.name] = queue.record;
     for (const auto& [controller, at] : queue.record.gave_back) gave_back_.try_emplace(controller, queue.name, at);
+    for (const auto& [key, tries] : queue.record.tries) tries_.try_emplace(key, queue.name, tries);
   }
   queues_[queue.name] = queue;
   anew_ = true;

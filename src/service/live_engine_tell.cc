@@ -306,6 +306,7 @@ std::map<std::string, QueueStanding> LiveEngine::queue_standings() {
     standings[name].conditions = records_[name].conditions;
   }
   note_cooling_down(standings);
+  note_tries(standings);
   note_lending(standings);
   note_turns(standings);
   return standings;

@@ -1,8 +1,8 @@
 // Work that is tried again and again on a live cluster: gangs under which one node after the other fails, and those whose pods are
 // never all ready (docs/semantics.md, rule 23). What is made in a stopped one's place is another workload to the engine, so how often
-// it was tried is known here, by its group, and told with it.
+// it was tried is known here, by its group, and told with it; for a scheduler that is started anew it is written in its queue's status.
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -17,9 +17,8 @@ namespace {
 // Nodes may fail of what gangs do; of pods by themselves nobody knows which stands in for which.
 std::string tries_key(const PodFacts& pod) { return pod.group.empty() ? "made by " + pod.maker_uid : pod.group; }
 
-std::uint8_t in_a_byte(int times) {
-  return static_cast<std::uint8_t>(std::min<int>(times, std::numeric_limits<std::uint8_t>::max()));
-}
+// So many of a queue are written down: the latest.
+constexpr std::size_t kTriesTold = 64;
 
 }  // namespace
 
@@ -32,21 +31,25 @@ void LiveEngine::note_lost_with_node(const Member& member) {
   const bool has_failed = member.node_failed || node == nodes_.end() || node->second.not_ready_since;
   if (!has_failed) return;
   const Workload& workload = state().workload(member.running);
-  lost_with_nodes_.push_back({member.group, std::max(workload.started, workload.resumed)});
+  Time began = std::max(workload.started, workload.resumed);
+  // When it went on after a repair, a scheduler that is started anew sees by those who came.
+  for (const std::string& uid : runs_.at(member.running).uids) {
+    began = std::max(began, members_.at(uid).facts.bound_at.value_or(Time{}));
+  }
+  lost_with_nodes_.push_back({member.group, member.facts.queue, began});
 }
 
 // Nodes that fail together, or before it began again, are one.
 void LiveEngine::count_lost_nodes(Time now) {
   for (const LostWithNode& lost : std::exchange(lost_with_nodes_, {})) {
-    Tries& tries = tries_[lost.group];
-    tries.noted = now;
+    Tries& tries = tries_of(lost.group, lost.queue, now);
     if (tries.lost_at && lost.began < *tries.lost_at) continue;
     tries.lost_at = now;
     tries.lost_nodes = now - lost.began <= kNodeLostSoon ? tries.lost_nodes + 1 : 0;
     if (tries.lost_nodes < kNodesLostMax) continue;
     tries.backs_off = BackOff{.until = now + back_off_after(kBackOffFirst, tries.lost_nodes - kNodesLostMax + 1),
                               .why = EvictionRule::kNode,
-                              .times = in_a_byte(tries.lost_nodes)};
+                              .times = times_in_a_byte(tries.lost_nodes)};
     lose_nodes_.insert(lost.group);
     if (const auto group = groups_.find(lost.group); group != groups_.end()) {
       withdraw(group->second);
@@ -65,7 +68,7 @@ void LiveEngine::stop_who_loses_nodes(Round& round, Time now) {
       const WorkloadId run = members_.at(by_sequence_.at(sequence)).running;
       if (!run.is_none()) runs.insert(run);
     }
-    const Tries& tries = tries_.at(key);
+    const Tries& tries = tries_.at(key).tries;
     for (const WorkloadId run : runs) {
       stop_for(EvictionRule::kNode, run,
                "the last " + with_separators(tries.lost_nodes) + " nodes on which it began failed within " +
@@ -122,7 +125,7 @@ void LiveEngine::stop_who_is_never_ready(Round& round, Time now) {
     } else if (is_ready(run->second)) {
       unready_.erase(id);
       const auto tries = tries_.find(tries_key(members_.at(run->second.uids.front()).facts));
-      if (tries != tries_.end()) tries->second.never_ready = 0;
+      if (tries != tries_.end()) tries->second.tries.never_ready = 0;
     } else if (ready_by(id) <= now && run->second.vacancies.empty()) {
       unready_.erase(id);
       stop_never_ready(id, round, now);
@@ -133,8 +136,7 @@ void LiveEngine::stop_who_is_never_ready(Round& round, Time now) {
 void LiveEngine::stop_never_ready(WorkloadId id, Round& round, Time now) {
   const Run& run = runs_.at(id);
   const PodFacts& first = members_.at(run.uids.front()).facts;
-  Tries& tries = tries_[tries_key(first)];
-  tries.noted = now;
+  Tries& tries = tries_of(tries_key(first), first.queue, now);
   ++tries.never_ready;
   const auto unready =
       std::ranges::count_if(run.uids, [&](const std::string& uid) { return !members_.at(uid).was_ready; });
@@ -152,7 +154,7 @@ void LiveEngine::stop_never_ready(WorkloadId id, Round& round, Time now) {
     return end_for_good(run, "NeverReady", why + ", and it was tried again as often as it is to be", round);
   const Duration wait = back_off_after(kRetryAfter, tries.never_ready);
   tries.backs_off =
-      BackOff{.until = now + wait, .why = EvictionRule::kNeverReady, .times = in_a_byte(tries.never_ready)};
+      BackOff{.until = now + wait, .why = EvictionRule::kNeverReady, .times = times_in_a_byte(tries.never_ready)};
   stop_for(EvictionRule::kNeverReady, id, why + "; it is tried again in " + format_duration_ms(wait.ms), round, now);
 }
 
@@ -185,14 +187,35 @@ void LiveEngine::stop_for(EvictionRule rule, WorkloadId id, const std::string& w
   round.again_at = now;
 }
 
+// To count one more in. Where it is now it is looked for by the next scheduler.
+Tries& LiveEngine::tries_of(const std::string& key, const std::string& queue, Time now) {
+  TriesIn& known = tries_[key];
+  known.queue = queue;
+  known.tries.noted = now;
+  return known.tries;
+}
+
 void LiveEngine::forget_tries(Time now) {
-  std::erase_if(tries_, [&](const auto& each) { return each.second.noted + kBackOffMax + kNodeLostSoon <= now; });
+  std::erase_if(tries_, [&](const auto& each) { return each.second.tries.noted + kBackOffMax + kNodeLostSoon <= now; });
+}
+
+void LiveEngine::note_tries(std::map<std::string, QueueStanding>& standings) const {
+  for (const auto& [key, known] : tries_) {
+    const auto standing = standings.find(known.queue);
+    if (standing != standings.end()) standing->second.tries.emplace_back(key, known.tries);
+  }
+  for (auto& [name, standing] : standings) {
+    if (standing.tries.size() <= kTriesTold) continue;
+    std::ranges::stable_sort(standing.tries, std::greater(), [](const auto& each) { return each.second.noted; });
+    standing.tries.resize(kTriesTold);
+  }
 }
 
 std::optional<BackOff> LiveEngine::backs_off(const PodFacts& pod, Time now) const {
   const auto tries = tries_.find(tries_key(pod));
-  if (tries == tries_.end() || !tries->second.backs_off || tries->second.backs_off->until <= now) return std::nullopt;
-  return tries->second.backs_off;
+  if (tries == tries_.end()) return std::nullopt;
+  const std::optional<BackOff>& backs_off = tries->second.tries.backs_off;
+  return backs_off && backs_off->until > now ? backs_off : std::nullopt;
 }
 
 }  // namespace berth

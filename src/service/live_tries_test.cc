@@ -25,6 +25,7 @@ class LiveTries : public ::testing::Test {
   // Two pods of the Job g, each with a whole node.
   PodFacts made(const std::string& name, std::int64_t at_s) const {
     PodFacts facts = in_gang(pod(name, 8, at_s * 1000), "g", 2);
+    if (!queue_.empty()) facts = in_queue(queue_, facts);
     facts.owner = {"batch/v1", "Job", "g", "uid-of-g"};
     facts.maker_uid = facts.owner.uid;
     facts.terms.grace = seconds(30);
@@ -71,6 +72,17 @@ class LiveTries : public ::testing::Test {
   void expect_sound() { EXPECT_EQ(violations(cluster_.engine().state()), std::vector<std::string>()); }
 
   Cluster cluster_;
+  // Another scheduler, which knows what stands in the objects: the gang is in a queue that is one.
+  void in_a_queue() {
+    cluster_.add(queue("team", 0));
+    queue_ = "team";
+  }
+  void begin_anew() {
+    cluster_.write_statuses();
+    cluster_.begin_anew();
+  }
+
+  std::string queue_;
   std::optional<ReadyInTime> ready_;
   std::vector<std::string> names_;
   std::map<std::string, std::string> where_;
@@ -193,6 +205,69 @@ TEST_F(LiveTries, AfterARepairTheTimeBeginsAnew) {
   EXPECT_EQ(names_of(decide(201)), Names{"again"});
   EXPECT_TRUE(decide(301).evictions.empty());
   EXPECT_EQ(decide(501).evictions.size(), 2U);
+}
+
+TEST_F(LiveTries, LostNodesAreKnownToTheNextScheduler) {
+  in_a_queue();
+  make_two(1);
+  for (const std::int64_t at : {60, 120, 180}) {
+    lose_node_of(names_[0], at);
+    names_[0] = "g-" + std::to_string(at) + "a";
+    cluster_.set(made(names_[0], at + 1));
+    decide(at + 1);
+    begin_anew();
+  }
+  cluster_.gone(names_[1]);
+  cluster_.set(made("g-200b", 200));
+  const Round waits = decide(200);
+  EXPECT_TRUE(waits.bindings.empty());
+  EXPECT_TRUE(reason_of(waits, "g-200b")
+                  .starts_with("BackOff: the last 3 nodes on which it began failed within 1h: it may be th"))
+      << reason_of(waits, "g-200b");
+  begin_anew();
+  EXPECT_TRUE(decide(780).bindings.empty());
+  EXPECT_EQ(decide(781).bindings.size(), 2U) << "ten minutes after it was stopped";
+}
+
+TEST_F(LiveTries, WhoWasNeverReadyIsKnownToTheNextScheduler) {
+  in_a_queue();
+  ready_ = ReadyInTime{seconds(300), 1};
+  make_two(1);
+  EXPECT_EQ(decide(301).evictions.size(), 2U);
+  two_are_gone();
+  begin_anew();
+  Round again = make_two(305);
+  EXPECT_TRUE(again.bindings.empty());
+  EXPECT_EQ(why_two_wait(again),
+            "BackOff: its pods were not all ready in time; this is retry 1: it is tried again in 6s");
+  EXPECT_EQ(decide(311).bindings.size(), 2U);
+  begin_anew();
+  EXPECT_TRUE(decide(400).evictions.empty());
+  EXPECT_EQ(decide(611).given_up.size(), 1U) << "as often as it was to be tried";
+  // Once it counts for nothing it is not told any more.
+  EXPECT_EQ(cluster_.engine().queue_standings().at("team").tries.size(), 1U);
+  decide(611 + 25 * 3600);
+  EXPECT_TRUE(cluster_.engine().queue_standings().at("team").tries.empty());
+}
+
+TEST_F(LiveTries, TheLatestFewOfAQueueAreToldAndWhatIsUnreadableCountsAsNothing) {
+  in_a_queue();
+  QueueFacts told = queue("team", 0);
+  std::string text = R"({"metadata": {"name": "team"}, "status": {"tries": [{"of": "x", "neverReady": 3},
+      {"of": "default/odd", "at": "1970-01-01T00:00:05Z", "neverReady": -4, "lostNodes": "two", "waitsUntil": "soon"})";
+  for (int i = 100; i < 170; ++i) {
+    text += R"(, {"of": "default/g)" + std::to_string(i) + R"(", "at": "1970-01-01T00:00:00.)" + std::to_string(i) +
+            R"(Z", "neverReady": 1})";
+  }
+  told.record = read_queue(*parse_json(text + "]}}")).record;
+  EXPECT_EQ(told.record.tries.size(), 71U) << "one of them without a moment";
+  EXPECT_EQ(told.record.tries.at("default/odd"), Tries{.noted = Time{5'000}});
+  LiveEngine engine(Seed{1}, {});
+  engine.set_queue(told);
+  const auto tries = engine.queue_standings().at("team").tries;
+  ASSERT_EQ(tries.size(), 64U);
+  EXPECT_EQ(tries.front().first, "default/odd");
+  EXPECT_EQ(tries.back().first, "default/g107");
 }
 
 TEST_F(LiveTries, WhoIsFoundLateIsBelievedToHaveBeenReady) {

@@ -1,5 +1,7 @@
 // A Queue object as facts: what it is meant to be, and what the last scheduler wrote down in its status.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,7 +40,32 @@ FloorRecord read_floor_record(const Value& status) {
   return record;
 }
 
+// Of what is no count or moment nothing is known.
+std::optional<Tries> read_tries(const Value& each) {
+  const auto noted = parse_timestamp(each["at"].text());
+  if (!noted) return std::nullopt;
+  const auto count = [&](std::string_view key) {
+    return static_cast<int>(each[key].is_integer() ? std::clamp<std::int64_t>(each[key].integer(), 0, kRetriesMax) : 0);
+  };
+  const auto moment = [&](std::string_view key) { return parse_timestamp(each[key].text()); };
+  Tries tries{.lost_nodes = count("lostNodes"),
+              .never_ready = count("neverReady"),
+              .lost_at = moment("lostNodeAt"),
+              .noted = *noted};
+  if (const auto until = moment("waitsUntil")) {
+    const bool by_nodes = each["waitsFor"].text() == name_of(EvictionRule::kNode);
+    tries.backs_off = BackOff{.until = *until,
+                              .why = by_nodes ? EvictionRule::kNode : EvictionRule::kNeverReady,
+                              .times = times_in_a_byte(by_nodes ? tries.lost_nodes : tries.never_ready)};
+  }
+  return tries;
+}
+
 }  // namespace
+
+std::uint8_t times_in_a_byte(int times) {
+  return static_cast<std::uint8_t>(std::min<int>(times, std::numeric_limits<std::uint8_t>::max()));
+}
 
 void set_condition(std::vector<QueueCondition>& conditions, QueueCondition condition) {
   const auto at = std::ranges::find(conditions, condition.type, &QueueCondition::type);
@@ -81,6 +108,9 @@ QueueRecord read_record(const Value& status) {
   for (const Value& each : status["coolingDown"].items()) {
     const auto since = parse_timestamp(each["since"].text());
     if (since) record.gave_back[std::string(each["controller"].text())] = *since;
+  }
+  for (const Value& each : status["tries"].items()) {
+    if (const auto tries = read_tries(each)) record.tries[std::string(each["of"].text())] = *tries;
   }
   record.floor_use = read_floor_record(status["floorUse"]);
   record.conditions = read_conditions(status);

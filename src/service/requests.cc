@@ -313,6 +313,22 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
                    "application/merge-patch+json");
 }
 
+namespace {
+
+Value tries_status(const std::string& of, const Tries& tries) {
+  Value told = Value::map_of({{"of", of}, {"at", format_micro_timestamp(tries.noted)}});
+  if (tries.lost_nodes > 0) told.set("lostNodes", tries.lost_nodes);
+  if (tries.lost_at) told.set("lostNodeAt", format_micro_timestamp(*tries.lost_at));
+  if (tries.never_ready > 0) told.set("neverReady", tries.never_ready);
+  if (tries.backs_off) {
+    told.set("waitsFor", std::string(name_of(tries.backs_off->why)));
+    told.set("waitsUntil", format_micro_timestamp(tries.backs_off->until));
+  }
+  return told;
+}
+
+}  // namespace
+
 ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing) {
   const auto map_of = [](const std::map<std::string, std::string>& amounts) {
     Value made = Value::map();
@@ -338,6 +354,7 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
     status.at("coolingDown")
         .push_back(Value::map_of({{"controller", controller}, {"since", format_micro_timestamp(since)}}));
   }
+  for (const auto& [of, tries] : standing.tries) status.at("tries").push_back(tries_status(of, tries));
   if (!standing.idle.empty()) status.set("idle", map_of(standing.idle));
   if (standing.floor_use) status.set("floorUse", floor_use_status(*standing.floor_use));
   if (standing.as_of) status.set("asOf", format_micro_timestamp(*standing.as_of));

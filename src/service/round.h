@@ -203,6 +203,7 @@ struct QueueStanding {
   std::vector<QueueCondition> conditions = {};
   // Controllers of pods that gave back what they had borrowed, by uid: since when. The latest few.
   std::vector<std::pair<std::string, Time>> cooling_down = {};
+  std::vector<std::pair<std::string, Tries>> tries = {};  // by group or maker: the latest few
   // What the queue has not held of its floor for its `idleAfter`, as `used`; and what the next scheduler has to know of it.
   std::map<std::string, std::string> idle = {};
   std::optional<FloorRecord> floor_use = {};
