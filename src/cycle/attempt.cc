@@ -12,6 +12,7 @@
 #include "cycle/patience.h"
 #include "cycle/recutting.h"
 #include "cycle/spares.h"
+#include "cycle/taken_together.h"
 #include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -240,8 +241,8 @@ class Attempt {
     return std::ranges::any_of(mixture(way), [](const auto& flavors) { return flavors.size() > 1; });
   }
 
-  bool leaves_floors_whole(const Start& start) {
-    if (berth::leaves_floors_whole(state_, cycle_.trial, start, gone_for(start))) return true;
+  bool leaves_floors_whole(Start& start) {
+    if (leaves_floors_whole_at_best(state_, cycle_.trial, start, gone_for(start))) return true;
     would_break_floors_ = true;
     return false;
   }
@@ -357,10 +358,8 @@ class Attempt {
     if (moved) cycle_.trial.rollback_to(mark);
     auto taken = by_taking(claimant, way);
     if (!moved) return taken;
-    Wide lost = 0;
     if (taken) {
-      for (const Eviction& each : taken->evictions) lost += each.lost_gpu_s;
-      if (lost < lost_gpu_s(moved->migrations)) return taken;
+      if (lost_by(state_, taken->evictions) < lost_gpu_s(moved->migrations)) return taken;
       cycle_.trial.rollback_to(mark);
     }
     return by_moving(claimant, way);  // the same again, and this time it stays

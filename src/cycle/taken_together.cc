@@ -1,6 +1,7 @@
 #include "cycle/taken_together.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace berth {
@@ -41,6 +42,16 @@ bool TakenTogether::goes_with_another(std::size_t each, std::span<const std::siz
 
 bool TakenTogether::says_it_twice(std::span<const std::size_t> chosen) const {
   return std::ranges::any_of(chosen, [&](std::size_t each) { return goes_with_another(each, chosen); });
+}
+
+Wide lost_by(const State& state, std::span<const Eviction> evictions) {
+  std::vector<TakenTogether::One> all;
+  for (const Eviction& each : evictions) all.push_back({each.workload, each.lost_gpu_s});
+  Chosen chosen(all.size());
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  TakenTogether together(state);
+  together.put(std::move(all));
+  return together.lost_by(chosen);
 }
 
 Claim claim_with_steps(const State& state, const QuotaLedger& quotas, WorkloadId id, const Fraction& share) {

@@ -9,6 +9,7 @@
 
 #include "base/wide.h"
 #include "fairness/rights.h"
+#include "model/plan.h"
 #include "state/state.h"
 
 namespace berth {
@@ -48,6 +49,9 @@ class TakenTogether {
   std::vector<WorkloadId> minima_;  // of each
   bool some_elastic_ = false;
 };
+
+// As TakenTogether says it.
+Wide lost_by(const State& state, std::span<const Eviction> evictions);
 
 // How strongly it holds what it has, with a share of its side. A minimum holds as strongly as the strongest step that goes with it.
 Claim claim_with_steps(const State& state, const QuotaLedger& quotas, WorkloadId workload, const Fraction& share);

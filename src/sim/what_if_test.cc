@@ -281,9 +281,10 @@ TEST(WhatIf, ElasticWorkThatShrinksIsNotEvicted) {
   const WhatIf done = what_if(there, changes(there, "submit x queue=owner gpus=4 limit=1h\n"), {});
   EXPECT_LE(done.after.submitted[0].starts, there.now + seconds(60));
   EXPECT_EQ(done.after.evictions, 0);
-  EXPECT_GT(done.after.lost_gpu_s, 0) << "and yet it restarts";
+  EXPECT_EQ(done.after.lost_gpu_s, 8 * 3600) << "and yet it restarts, once, though four steps go";
   const WhatIf all = what_if(there, changes(there, "set queue owner guarantee=8\nsubmit x queue=owner gpus=8\n"), {});
   EXPECT_EQ(all.after.evictions, 1) << "it is one, with all its steps";
+  EXPECT_EQ(all.after.lost_gpu_s, 8 * 3600);
 }
 
 // But for the timelines, and for those to whom it makes no difference.
