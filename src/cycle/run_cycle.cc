@@ -186,12 +186,15 @@ void take_back_loans(OneCycle& cycle) {
 }
 
 // If that is how it is to be. Returns when somebody could start at the earliest, whoever leaves. Who may take the room of others
-// does not wait for what reservations leave.
+// does not wait for what reservations leave; and whom only what is promised to others keeps out will have none of that before it is due,
+// so whoever has ended by then is not in his way.
 Time promise_room(OneCycle& cycle, const CandidateOrder& order, WorkloadId candidate, ReasonCode gate) {
   if (!order.wants_promise(gate)) return cycle.plan.now;
   const bool has_a_right = gate == ReasonCode::kPatience || gate == ReasonCode::kVictimsProtected;
   const bool is_promised = cycle.shadows.promise(candidate);
-  return is_promised || has_a_right ? cycle.plan.now : cycle.shadows.could_start_from(candidate);
+  if (is_promised || has_a_right) return cycle.plan.now;
+  const Time from = cycle.shadows.could_start_from(candidate);
+  return gate == ReasonCode::kReserved ? std::max(from, cycle.shadows.next_due()) : from;
 }
 
 // Starts whom the order names, as long as somebody fits.

@@ -74,6 +74,8 @@ class Shadows {
   bool lend(Start& start, Time foretold_end);
   // Who runs on loan and has to be told to stop now, as somebody was promised its room for when its grace is over.
   std::vector<WorkloadId> loans_due();
+  // When the first of them is to start that are not due yet; now, if there are none.
+  Time next_due() const;
   // Somebody is told to stop whose room the trial has back.
   void look_again();
   // It is in the plan now. Whoever may not start in his shadow any more is promised other room. Whether any shadow has changed.
@@ -148,6 +150,7 @@ class Shadows {
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   void foretell(WorkloadId workload);
   std::vector<End> foretold_ends();
+  std::optional<Time> foretold_end(const Start& start) const;
   Time due(std::size_t shadow, WorkloadId for_whom) const;
   bool would_delay(std::size_t shadow, WorkloadId workload, Time end) const;
   bool let(std::size_t shadow, const Start& start, Time end, Time due);

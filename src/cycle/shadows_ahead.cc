@@ -96,6 +96,14 @@ std::vector<WorkloadId> Shadows::loans_due() {
   return due;
 }
 
+Time Shadows::next_due() const {
+  Time next = kForever;
+  for (const Shadow& each : all_) {
+    if (each.at > plan_.now) next = std::min(next, each.at);
+  }
+  return next == kForever ? plan_.now : next;
+}
+
 void Shadows::look_again() {
   known_ends_ = false;
   then_.assign(all_.size(), {});

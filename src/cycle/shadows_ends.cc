@@ -23,38 +23,59 @@ Time expected_again(Time end, Time now) {
   return end + late;
 }
 
-// Who is still stopping, by node.
+// Who is still stopping.
 class LeavingBy {
  public:
-  LeavingBy(const State& state, const Plan& plan) {
-    for (const WorkloadId id : state.stopping()) note(state, id, state.workload(id).stop_by);
+  LeavingBy(const State& state, const Plan& plan) : state_(state) {
+    for (const WorkloadId id : state.stopping()) note(id, state.workload(id).stop_by);
     for (const Eviction& each : plan.evictions) {
-      if (each.stop_by > plan.now) note(state, each.workload, each.stop_by);
+      if (each.stop_by > plan.now) note(each.workload, each.stop_by);
     }
     for (const Migration& each : plan.migrations) {
-      if (each.stop_by > plan.now) note(state, each.start.workload, each.stop_by);
+      if (each.stop_by > plan.now) note(each.start.workload, each.stop_by);
     }
   }
 
-  // When the last has gone of those whose GPUs somebody is to have: whatever else he waits for, they are in his way. Where there are
-  // none, the last of the node. None: nobody is stopping there.
-  std::optional<Time> from(const PodPlacement& place) const {
-    std::optional<Time> of_gpus, of_node;
-    const auto found = by_node_.find(place.node);
-    if (found == by_node_.end()) return std::nullopt;
-    for (const auto& [gpus, until] : found->second) {
-      of_node = std::max(of_node.value_or(until), until);
-      if ((gpus.bits() & place.gpus.bits()) != 0) of_gpus = std::max(of_gpus.value_or(until), until);
+  // When the last has gone of those whose GPUs somebody is to have, or from whom he is to be apart, wherever they are: whatever else he
+  // waits for, they are in his way. Where there are none, the last of the node. None: nobody is stopping there.
+  std::optional<Time> from(const PodRequest& request, const PodPlacement& place) const {
+    std::optional<Time> in_his_way, of_node;
+    if (const auto found = by_node_.find(place.node); found != by_node_.end()) {
+      for (const auto& [gpus, until] : found->second) {
+        of_node = std::max(of_node.value_or(until), until);
+        if ((gpus.bits() & place.gpus.bits()) != 0) in_his_way = std::max(in_his_way.value_or(until), until);
+      }
     }
-    return of_gpus ? of_gpus : of_node;
+    const Ledger& ledger = state_.ledger();
+    for (const Leaving& each : may_keep_apart_) {
+      const bool apart =
+          ledger.keep_apart(request, place.node, *each.request, each.node) ||
+          ledger.neighbourhood().excludes(request.neighbours, place.node, each.request->neighbours, each.node);
+      if (apart) in_his_way = std::max(in_his_way.value_or(each.until), each.until);
+    }
+    return in_his_way ? in_his_way : of_node;
   }
 
  private:
-  void note(const State& state, WorkloadId id, Time until) {
-    for_each_leaving_pod(state, id, [&](const Pod& pod) { by_node_[pod.node].emplace_back(pod.gpus, until); });
+  struct Leaving {
+    const PodRequest* request;
+    NodeId node;
+    Time until;
+  };
+
+  void note(WorkloadId id, Time until) {
+    for_each_leaving_pod(state_, id, [&](const Pod& pod) {
+      by_node_[pod.node].emplace_back(pod.gpus, until);
+      const PodRequest& request = state_.request(pod.request);
+      const bool may_keep_apart = state_.ledger().some_keep_apart() || request.exclusive != ExclusiveId() ||
+                                  request.neighbours != NeighboursId(0);
+      if (may_keep_apart) may_keep_apart_.push_back({&request, pod.node, until});
+    });
   }
 
+  const State& state_;
   std::map<NodeId, std::vector<std::pair<GpuSet, Time>>> by_node_;
+  std::vector<Leaving> may_keep_apart_;
 };
 
 }  // namespace
@@ -119,7 +140,7 @@ void Shadows::find_ends() {
         if (!begins) {
           for_each_pod_of(end, [&](const PodRequest& request, const PodPlacement& place) {
             const Duration cut = cut_at(state_, request.slice, place);
-            if (const auto gone = leaving.from(place)) {
+            if (const auto gone = leaving.from(request, place)) {
               wait_until(*gone + state_.scrub() + cut);
             } else if (cut > Duration{0}) {
               wait_until(expected_again(since + cut, plan_.now));
@@ -135,6 +156,15 @@ void Shadows::find_ends() {
   find_openings();
 }
 
+// Of who begins in this plan, at once.
+std::optional<Time> Shadows::foretold_end(const Start& start) const {
+  const Workload& workload = state_.workload(start.workload);
+  if (start.waits || !workload.step_of.is_none() || state_.elastic().contains(start.workload)) return std::nullopt;
+  const RunKind kind{state_.line_of(workload.queue), workload.user, state_.shape(workload.shape).gpu_milli};
+  const auto run = state_.ended_runs().half_of_those_beyond(kind, Duration{0});
+  return run ? std::optional(plan_.now + *run + state_.scrub()) : std::nullopt;
+}
+
 // Of whom it is foretold, then, and of the others when it is enforced.
 std::vector<Shadows::End> Shadows::foretold_ends() {
   find_ends();
@@ -146,7 +176,12 @@ std::vector<Shadows::End> Shadows::foretold_ends() {
     const bool runs = each.start == nullptr && workload.phase == Phase::kRunning;
     if (runs && workload.foretold_end && *workload.foretold_end > plan_.now)
       each.at = std::min(each.at, *workload.foretold_end + state_.scrub());
+    if (each.start != nullptr) each.at = std::min(each.at, foretold_end(*each.start).value_or(each.at));
     ends.push_back(each);
+  }
+  for (const Start& start : plan_.starts) {
+    const auto end = known.contains(start.workload) ? std::nullopt : foretold_end(start);
+    if (end) ends.push_back({*end, start.workload, &start});
   }
   const QuotaLedger& quotas = trial_.quotas();
   for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {

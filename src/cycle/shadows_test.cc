@@ -383,10 +383,11 @@ TEST(Shadows, WhatStandsBehindSomebodyWhoIsLateMovesLessAndLessOften) {
 }
 
 // A promise was made later by who went elsewhere for a stronger claim's sake, by a loan that was not taken back in time, by somebody
-// without GPUs from whom the promised one keeps apart, and by zones in which the one behind it asks no CPUs.
+// without GPUs from whom the promised one keeps apart, by zones in which the one behind it asks no CPUs, and by somebody who waited
+// until another had left the rack that he was to have for himself: nobody knew when he would end.
 TEST(Shadows, WorldsInWhichAPromiseOnceWasNotKept) {
-  for (const std::uint64_t seed :
-       {std::uint64_t{9'003'817}, std::uint64_t{20'000'839}, std::uint64_t{30}, std::uint64_t{50'891}}) {
+  for (const std::uint64_t seed : {std::uint64_t{9'003'817}, std::uint64_t{20'000'839}, std::uint64_t{30},
+                                   std::uint64_t{50'891}, std::uint64_t{3'498'469'397}}) {
     SCOPED_TRACE(name_of(Seed(seed)));
     Waiting world{Seed(seed)};
     for (int i = 0; i < 12; ++i) world.go_on();
