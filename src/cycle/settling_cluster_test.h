@@ -220,10 +220,12 @@ class SettlingCluster {
     }
     // Whom others start beside may have room from the next cycle on.
     if (others.moves_somebody()) return true;
+    ++grown_alone_;
+    // Room that is promised to some is none for others, and what is promised changes with what the steps take.
+    if (plan.shadows || !engine_.state.shadows().empty()) return true;
     Engine without_them{.state = engine_.state.fork()};
     without_them.state.adopt(others);
     check_nobody_fits(without_them);
-    ++grown_alone_;
     return true;
   }
   // Only those who begin take steps then, and a single one who goes at once starts in the next cycle if he would without them.
@@ -269,8 +271,6 @@ class SettlingCluster {
   }
   void check_nobody_fits(Engine& engine) const {
     const State& state = engine.state;
-    // Room that is promised to some is none for others, and what is promised changes with what the steps take.
-    if (!state.shadows().empty()) return;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase != Phase::kPending || !is_held_up_by_nobody(state, id)) return;
       const Line& line = *state.lines()[state.line_of(workload.queue).index()];
