@@ -101,8 +101,8 @@ bool Asking::is_as_asked(Trial& trial, const Start& start) const {
   return fits;
 }
 
-bool Asking::leaves_floors_whole(const Trial& trial, const Start& start, Time gone) const {
-  if (!is_repair()) return berth::leaves_floors_whole(state_, trial, start, gone);
+bool Asking::leaves_floors_whole(Trial& trial, Start& start, Time gone) const {
+  if (!is_repair()) return leaves_floors_whole_at_best(state_, trial, start, gone);
   if (claimant_.moves_whole) return leaves_floors_whole_elsewhere(state_, trial, start);
   return berth::leaves_floors_whole(state_, trial, Repair{.workload = start.workload, .pods = start.pods});
 }

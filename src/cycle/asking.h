@@ -38,7 +38,7 @@ class Asking {
   // Whether it holds there what it asked for, or what it may hold as well. PRE: place() has moved it there.
   bool is_as_asked(Trial& trial, const Start& start) const;
   // `gone`: when the last of those has left who go for it.
-  bool leaves_floors_whole(const Trial& trial, const Start& start, Time gone) const;
+  bool leaves_floors_whole(Trial& trial, Start& start, Time gone) const;
   // Where it would be covered if it came now and stayed until then.
   QueueId covered_at(const QuotaLedger& quotas, Time end) const;
 

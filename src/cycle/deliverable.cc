@@ -72,11 +72,24 @@ std::vector<GpusOfNode> gpus_kept_by(const State& state, const Placed& placed) {
 // Who comes, of whom nobody knows yet, and until when; and who is elsewhere from now on.
 struct Change {
   QueueId queue;
+  QueueId covered_at = {};  // to queues below it he gives back; none: to nobody
+  AmountList holds = {};
   std::vector<GpusOfNode> comes = {};
   Time end = kForever;
   std::vector<PlacedGpus> moved = {};
 
   bool is_there(const FloorRise* rise) const { return rise == nullptr || end > rise->from; }
+  std::int64_t gpu_milli(FlavorId flavor) const {
+    const auto of_it = std::ranges::find(holds, Dim(flavor, Resource::kGpu), &Amount::dim);
+    return of_it == holds.end() ? 0 : of_it->amount;
+  }
+  // Beside whose line all that is promised has to be left. Who is moved may be of any other.
+  QueueId guarded(const IfAllGaveBack& then, FlavorId flavor, bool has_cells) const {
+    if (covered_at.is_none() || !moved.empty()) return queue;
+    if (!has_cells) return covered_at;
+    const QueueId lowest = then.lowest_that_may_cover(queue, gpu_milli(flavor));
+    return lowest.is_none() ? queue : lowest;
+  }
 };
 
 // On which nobody is at all, and which somebody could have whole, or in shares or slices all of it.
@@ -113,13 +126,14 @@ bool worsens_nothing_then(const State& state, const Trial& trial, FlavorId flavo
   const std::int64_t promised = whole_gpus_promised_beside(trial.quotas(), change.queue, flavor, rise);
   if (!has_cells && promised <= idle_gpus(trial.ledger(), flavor)) return true;
   IfAllGaveBack then(state, trial, flavor, change.moved, rise);
-  if (comes) then.add({change.queue, change.comes});
+  if (comes) then.add({change.queue, change.comes, change.gpu_milli(flavor)});
   then.give_cells();
-  const std::int64_t missing = then.missing_beside(change.queue, parts);
+  const QueueId guarded = change.guarded(then, flavor, has_cells);
+  const std::int64_t missing = then.missing_beside(guarded, parts);
   if (missing == 0 && then.lacking_gpus() == 0) return true;
   IfAllGaveBack now(state, trial, flavor, {}, rise);
   now.give_cells();
-  return then.lacking_gpus() <= now.lacking_gpus() && missing <= now.missing_beside(change.queue, parts);
+  return then.lacking_gpus() <= now.lacking_gpus() && missing <= now.missing_beside(guarded, parts);
 }
 
 // What is covered stays to its end, and nobody could have it leave when floors rise before then: so each of these hours is asked by itself,
@@ -189,17 +203,30 @@ bool leaves_floors_whole_at(const State& state, const Trial& trial, const Start&
   if (is_in_nobodys_way(state, taken_by(state, trial, start)) && places.empty()) return true;
   const QueueId covered_at = would_be_covered_at(state, trial, start, end);
   if (covered_at.is_none()) return true;
-  const QueueId queue = state.workload(start.workload).queue;
-  if (!leaves_promised_slices(state, trial, queue, places, {}, hours)) return false;
+  if (!leaves_promised_slices(state, trial, covered_at, places, {}, hours)) return false;
   const Taken taken = taken_by(state, trial, start, covered_at);
-  return is_in_nobodys_way(state, taken) ||
-         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start), .end = end}, hours);
+  if (is_in_nobodys_way(state, taken)) return true;
+  const Workload& workload = state.workload(start.workload);
+  return worsens_nothing(state, trial, taken,
+                         {.queue = workload.queue,
+                          .covered_at = covered_at,
+                          .holds = amounts_held(state, state.shape(workload.shape), start),
+                          .comes = gpus_kept_by(state, start),
+                          .end = end},
+                         hours);
 }
 
 }  // namespace
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone) {
   return leaves_floors_whole_at(state, trial, start, gone, now_and_rises(trial));
+}
+
+bool leaves_floors_whole_at_best(const State& state, Trial& trial, Start& start, Time gone) {
+  if (trial.quotas().tree().has_floors_by_profile()) {
+    put_beside_promised(state, trial, start, would_be_covered_at(state, trial, start, end_of(state, start, gone)));
+  }
+  return leaves_floors_whole(state, trial, start, gone);
 }
 
 bool leaves_floors_whole_then(const State& state, const Trial& trial, const Start& start, Time then,
@@ -222,7 +249,7 @@ bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start&
   return std::ranges::all_of(gpus, [&](const auto& each) {
     const auto& [flavor, asked] = each;
     IfAllGaveBack then(state, trial, flavor);
-    then.add({queue, gpus_kept_by(state, start)});
+    then.add({queue, gpus_kept_by(state, start), asked * kMilliPerGpu});
     then.give_cells();
     IfAllGaveBack now(state, trial, flavor);
     now.give_cells();
@@ -236,7 +263,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
   const Taken taken = taken_by(state, trial, repair, unit.covered_at);
   const Hours hours = now_and_rises(trial);
   if (!unit.covered_at.is_none() &&
-      !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair, unit.end), {}, hours)) {
+      !leaves_promised_slices(state, trial, unit.covered_at, taken_places(state, trial, repair, unit.end), {}, hours)) {
     return false;
   }
   Taken of_it;
@@ -246,7 +273,12 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
   }
   if (is_in_nobodys_way(state, of_it)) return true;
   return worsens_nothing(state, trial, of_it,
-                         {.queue = workload.queue, .comes = gpus_kept_by(state, repair), .end = unit.end}, hours);
+                         {.queue = workload.queue,
+                          .covered_at = unit.covered_at,
+                          .holds = trial.quotas().held_by(workload.unit),
+                          .comes = gpus_kept_by(state, repair),
+                          .end = unit.end},
+                         hours);
 }
 
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
@@ -309,13 +341,15 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
 }
 
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start, Time gone) {
+  const Workload& workload = state.workload(start.workload);
   Taken taken = taken_by(state, trial, start);
   // Who has domains for himself would be in the way of others' floors there, with cells and without.
   const bool is_alone = !own_domains_of(state, start.workload, gpus_by_node(state, start)).empty();
   std::erase_if(taken, [&](const auto& each) { return !is_alone && !state.flavors_with_cells().contains(each.first); });
   if (taken.empty()) return true;
   return worsens_nothing(state, trial, taken,
-                         {.queue = state.workload(start.workload).queue,
+                         {.queue = workload.queue,
+                          .holds = amounts_held(state, state.shape(workload.shape), start),
                           .comes = gpus_kept_by(state, start),
                           .end = end_of(state, start, gone)},
                          now_and_rises(trial));

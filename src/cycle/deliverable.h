@@ -21,6 +21,8 @@ namespace berth {
 // profile (promised_slices.h). So who takes no device, no domain and no place more than before is in nobody's way. `gone`: when all have
 // left who go for it. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone);
+// The same, after its slices have been put beside those that floors promise (promised_slices.h).
+bool leaves_floors_whole_at_best(const State& state, Trial& trial, Start& start, Time gone);
 // The same if it has its room from a later moment on: at these hours, the first of them that of the moment. PRE: it is as above, but for
 // what has come free on the ledger by then.
 bool leaves_floors_whole_then(const State& state, const Trial& trial, const Start& start, Time then,

@@ -104,9 +104,12 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       if (each.moved) elsewhere.push_back(&each);
     }
   }
-  const auto stay_at = [&](const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus) {
-    for (const GpusOfNode& each : gpus) stay(unit.queue, !unit.covered_at.is_none(), each);
-    stay_in_own_domains(unit, gpus);
+  const auto within = [&](UnitId id) {
+    return has_cells_ ? lowest_that_may_cover(quotas.unit(id).queue, gpu_milli_held(quotas, id, flavor_)) : QueueId();
+  };
+  const auto stay_at = [&](UnitId id, const std::vector<GpusOfNode>& gpus) {
+    for (const GpusOfNode& each : gpus) stay(quotas.unit(id), within(id), each);
+    stay_in_own_domains(quotas.unit(id), within(id), gpus);
   };
   for (std::size_t i = 0; i < state_.queues().size(); ++i) {
     for (const UnitId id : quotas.units_in(QueueId(i))) {
@@ -115,11 +118,12 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       const auto place = std::ranges::find(elsewhere, unit.workload, &PlacedGpus::workload);
       if (place != elsewhere.end()) {
         const bool is_there = rise_ == nullptr || is_there_still(state_.end_of(unit.workload, quotas.now()));
-        if (is_there) stay_at(unit, (*place)->gpus);
+        if (is_there) stay_at(id, (*place)->gpus);
       } else if (is_there_still(unit.end)) {
+        const QueueId below = within(id);
         for_each_pod(state_, unit.workload, [&](const Pod& pod) {
-          stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus});
-          stay_in_own_domains(unit, {{pod.node, pod.gpus}});
+          stay(unit, below, {pod.node, pod.gpus});
+          stay_in_own_domains(unit, below, {{pod.node, pod.gpus}});
           stay_where_fixed(pod);
         });
       }
@@ -130,14 +134,14 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
     const QuotaUnit& unit = quotas.unit(each.unit);
     // Who was placed may have gone since, and another have his number.
     if (each.moved || unit.workload != each.workload || !may_stay(unit) || !is_there_still(unit.end)) continue;
-    stay_at(unit, each.gpus);
+    stay_at(each.unit, each.gpus);
     const bool where_fixed = !each.gpus.empty() && !is_spare(each.gpus.front().node) &&
                              !ledger_.fixed_slices(each.gpus.front().node).empty();
     if (where_fixed) fixed_milli_ -= gpu_milli_held(quotas, each.unit, flavor_);
   }
 }
 
-void IfAllGaveBack::stay(QueueId queue, bool covered, const GpusOfNode& gpus) {
+void IfAllGaveBack::stay(QueueId queue, QueueId within, bool covered, const GpusOfNode& gpus) {
   OnNode& node = nodes_[gpus.node.index()];
   if (node.is_shared && covered) node.stay |= gpus.gpus.bits();
   if (!node.is_one || gpus.gpus.empty()) return;
@@ -146,15 +150,27 @@ void IfAllGaveBack::stay(QueueId queue, bool covered, const GpusOfNode& gpus) {
   if (covered) node.stay |= free.sharing == Sharing::kExclusive ? gpus.gpus.bits() : all_of(free);
   QueueId all = node.anybody ? node.who : queue;
   while (!all.is_none() && !is_above_or_same(all, queue)) all = quotas_.tree().parent(all);
+  if (!node.anybody || is_above_or_same(node.within, within)) {
+    node.within = within;
+  } else if (!is_above_or_same(within, node.within)) {
+    node.within = QueueId();
+  }
   node.who = all;
   node.anybody = true;
 }
 
 // What is free where he is alone is for nobody else as long as he stays.
-void IfAllGaveBack::stay_in_own_domains(const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus) {
-  for (const GpusOfNode& each : own_domains_of(state_, unit.workload, gpus)) {
-    stay(unit.queue, !unit.covered_at.is_none(), each);
-  }
+void IfAllGaveBack::stay_in_own_domains(const QuotaUnit& unit, QueueId within, const std::vector<GpusOfNode>& gpus) {
+  for (const GpusOfNode& each : own_domains_of(state_, unit.workload, gpus)) stay(unit, within, each);
+}
+
+QueueId IfAllGaveBack::lowest_that_may_cover(QueueId queue, std::int64_t gpu_milli) const {
+  const std::size_t dim = Dim(flavor_, Resource::kGpu).index();
+  const auto is_large_enough = [&](QueueId each) {
+    return std::max(floors().floor(each)[dim], quotas_.tree().floor(each)[dim]) >= gpu_milli;
+  };
+  while (!queue.is_none() && !is_large_enough(queue)) queue = quotas_.tree().parent(queue);
+  return queue;
 }
 
 void IfAllGaveBack::stay_where_fixed(const Pod& pod) {
@@ -165,7 +181,8 @@ void IfAllGaveBack::stay_where_fixed(const Pod& pod) {
 }
 
 void IfAllGaveBack::add(const StayingGpus& comes) {
-  for (const GpusOfNode& each : comes.gpus) stay(comes.queue, true, each);
+  const QueueId within = lowest_that_may_cover(comes.queue, comes.gpu_milli);
+  for (const GpusOfNode& each : comes.gpus) stay(comes.queue, within, true, each);
 }
 
 bool IfAllGaveBack::is_above_or_same(QueueId above, QueueId queue) const {
@@ -295,13 +312,14 @@ void IfAllGaveBack::give(const Level& level, QueueId queue, std::size_t of_cells
   lacking_ += (lacks - given) * level.size;
 }
 
-// Whether nobody else stays there, or was given it, and its work may go there. Of a larger domain that a queue above it was given,
+// Whether nobody else stays there whom it may not take, or was given it, and its work may go there. Of a larger domain that a queue above it was given,
 // its own are a part, as its floor is a part of that one's.
 bool IfAllGaveBack::may_be_of(QueueId queue, const Level& level, NodeId node) const {
   const OnNode& at = nodes_[node.index()];
   const bool is_part = at.given_gpus > level.size && is_above_or_same(at.given_to, quotas_.tree().parent(queue));
   if (at.given_gpus > 0 && !is_part) return false;
-  if (at.anybody && !is_above_or_same(queue, at.who)) return false;
+  const bool gives_way = !at.anybody || is_above_or_same(queue, at.who) || is_above_or_same(at.within, queue);
+  if (!gives_way) return false;
   return ledger_.matches().dedications().keeper(state_.home_of(queue), node).is_none();
 }
 

@@ -19,10 +19,11 @@
 
 namespace berth {
 
-// Some GPUs of somebody of a queue, who stays there.
+// Some GPUs of somebody of a queue, who stays there, and how many thousandths of the flavor he holds in all.
 struct StayingGpus {
   QueueId queue;
   std::vector<GpusOfNode> gpus;
+  std::int64_t gpu_milli = 0;
 };
 
 // All GPUs of the domains that a workload has for itself where it has these; none: it minds nobody.
@@ -38,7 +39,8 @@ struct GivenCell {
 };
 
 // Who stays is whoever is inside a floor. Where the flavor has cells, no cell is where somebody else could come into one, either, so that
-// coverage that grows breaks none.
+// coverage that grows breaks none; but for queues that may take him, however far that grows: those below the lowest whose floor is large
+// enough for him.
 class IfAllGaveBack {
  public:
   // `moved`: where these are instead of where the state has them. `rise`: what is promised from then on, and who will be there still;
@@ -74,6 +76,9 @@ class IfAllGaveBack {
   // The same with all that the line of the queue itself is promised beyond so many GPUs.
   std::int64_t missing_beyond(QueueId queue, std::int64_t gpus) const { return missing(queue, true, gpus); }
   bool is_above_or_same(QueueId above, QueueId queue) const;
+  // The lowest of a queue's line whose floor is large enough for so much of the flavor, as floors are or as they are asked about: however
+  // far coverage grows, what is below that one may be taken for. None: no floor is.
+  QueueId lowest_that_may_cover(QueueId queue, std::int64_t gpu_milli) const;
   const Domains& domains(const GivenCell& cell) const;
 
  private:
@@ -87,6 +92,7 @@ class IfAllGaveBack {
     QueueId given_to;             // whose that is
     bool anybody = false;         // somebody stays, or may come to stay
     QueueId who;                  // the lowest queue that all of them are below; none: of several at the top
+    QueueId within;               // queues below it may take all of them; none: no queue may
   };
   struct Level {
     TopologyId id;
@@ -96,8 +102,11 @@ class IfAllGaveBack {
   bool is_spare(NodeId node) const { return state_.node(node).spare; }
   void look_at_nodes(const Trial* trial);
   void look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved);
-  void stay(QueueId queue, bool covered, const GpusOfNode& gpus);
-  void stay_in_own_domains(const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus);
+  void stay(QueueId queue, QueueId within, bool covered, const GpusOfNode& gpus);
+  void stay(const QuotaUnit& unit, QueueId within, const GpusOfNode& gpus) {
+    stay(unit.queue, within, !unit.covered_at.is_none(), gpus);
+  }
+  void stay_in_own_domains(const QuotaUnit& unit, QueueId within, const std::vector<GpusOfNode>& gpus);
   void stay_where_fixed(const Pod& pod);
   bool may_stay(const QuotaUnit& unit) const;
   bool is_there_still(Time end) const { return rise_ == nullptr || end > rise_->from; }

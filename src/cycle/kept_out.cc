@@ -82,7 +82,7 @@ class KeptOutSearch {
         const AmountList held = amounts_held(state_, shape_, *start);
         if (quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held)) {
           refused = true;
-        } else if (leaves_floors_whole(state_, trial_, *start, state_.quotas().now())) {
+        } else if (leaves_floors_whole_at_best(state_, trial_, *start, state_.quotas().now())) {
           trial_.rollback_to(mark);
           return Found::kPlace;
         } else {

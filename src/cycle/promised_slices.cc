@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "cycle/explanation_text.h"
+#include "cycle/for_each_place.h"
+#include "fairness/gates.h"
+#include "state/room.h"
 
 namespace berth {
 namespace {
@@ -235,6 +239,137 @@ bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queu
       return !matters || leaves_them(state, trial, queue, flavor, come, left, rise);
     });
   });
+}
+
+namespace {
+
+// What is left of a floor, if so much more is covered there.
+std::int64_t left_of_floor(const QuotaLedger& quotas, QueueId queue, Dim dim, const AmountList& comes) {
+  const std::size_t at = dim.index();
+  const auto of_it = std::ranges::find(comes, dim, &Amount::dim);
+  const std::int64_t left = quotas.tree().floor(queue)[at] - quotas.covered(queue)[at];
+  return std::max<std::int64_t>(0, left - (of_it == comes.end() ? 0 : of_it->amount));
+}
+
+// Beside the line of `covered_at` and in it, once somebody is covered there who holds so much.
+SliceCounts slices_promised_with(const QuotaLedger& quotas, QueueId covered_at, const AmountList& held,
+                                 FlavorId flavor) {
+  const QuotaTree& tree = quotas.tree();
+  SliceCounts slices = slices_promised_beside(quotas, covered_at, flavor);
+  QueueId below;
+  for (QueueId own = covered_at; !own.is_none(); own = tree.parent(own)) {
+    for (const NamedProfile& each : tree.profiles_of_floor(own)) {
+      if (each.dim.flavor() != flavor) continue;
+      std::int64_t rest = left_of_floor(quotas, own, each.dim, tree.counted_in_floor(own, held));
+      // What is promised below it is a part of that, and counted: beside the line, or as its own.
+      for (const QueueId child : tree.children(own)) {
+        if (own == covered_at) continue;
+        const bool has_come = child == below;
+        rest -= left_of_floor(quotas, child, each.dim, has_come ? tree.counted_in_floor(child, held) : AmountList());
+      }
+      slices[each.dim.shape()] += std::max<std::int64_t>(0, rest);
+    }
+    below = own;
+  }
+  return slices;
+}
+
+// The slices of one flavor that a start has.
+class Rearranging {
+ public:
+  Rearranging(const State& state, Trial& trial, Start& start, FlavorId flavor, SliceCounts wanted)
+      : state_(state), trial_(trial), start_(start), wanted_(wanted), before_(start.pods) {
+    std::size_t at = 0;
+    std::vector<TakenPlace> come;
+    for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
+      if (is_one(request, place, flavor)) {
+        slices_.push_back({&request, at});
+        come.push_back({request, place});
+      }
+      ++at;
+    });
+    if (!slices_.empty()) staying_.emplace(state, trial, flavor, come, std::span<const TakenPlace>(), nullptr);
+  }
+
+  void run() {
+    const std::int64_t missing = slices_.empty() ? 0 : staying_->missing(wanted_);
+    if (missing == 0) return;
+    const Trial::Mark mark = trial_.mark();
+    for (const Slice& each : slices_) {
+      trial_.apply(move_of(*each.request, start_.pods[each.at], Move::Direction::kGive));
+      staying_->take_back({*each.request, start_.pods[each.at]});
+      ++wanted_[each.request->slice];
+    }
+    const bool all = std::ranges::all_of(slices_, [&](const Slice& each) { return put(each); });
+    if (all && staying_->missing(wanted_) < missing) return;
+    trial_.rollback_to(mark);
+    start_.pods = before_;
+  }
+
+ private:
+  struct Slice {
+    const PodRequest* request;
+    std::size_t at;  // in the start
+  };
+
+  // Of what is cut beforehand, or cut anew, one place is as good as another.
+  bool is_one(const PodRequest& request, const PodPlacement& place, FlavorId flavor) const {
+    const Ledger& ledger = trial_.ledger();
+    return request.is_slice() && FlavorId(ledger.node(place.node).flavor) == flavor &&
+           ledger.fixed_slices(place.node).empty() && ledger.cut_of(place.node, 0) == nullptr;
+  }
+
+  // Where the fewest are missing beside it; of equal places where it was found, then the first.
+  bool put(const Slice& slice) {
+    --wanted_[slice.request->slice];
+    const PodPlacement found = before_[slice.at];
+    std::optional<PodPlacement> best;
+    std::int64_t fewest = 0;
+    const auto look = [&](const PodPlacement& place) {
+      if (!is_free(trial_.ledger(), *slice.request, place)) return;
+      staying_->put_back({*slice.request, place});
+      const std::int64_t missing = staying_->missing(wanted_);
+      staying_->take_back({*slice.request, place});
+      if (best && missing >= fewest) return;
+      best = place;
+      fewest = missing;
+    };
+    look(found);
+    const NodeFree& node = trial_.ledger().node(found.node);
+    const MigGeometry& geometry = *kMigFamilies[node.family - 1];
+    for (int gpu = 0; gpu < node.gpus; ++gpu) {
+      geometry.places_of(slice.request->slice).for_each([&](std::size_t place) {
+        look({found.node, GpuSet::from_bits(std::uint64_t{1} << gpu), geometry.places()[place].start});
+      });
+    }
+    if (!best) return false;
+    trial_.apply(move_of(*slice.request, *best));
+    staying_->put_back({*slice.request, *best});
+    start_.pods[slice.at] = *best;
+    return true;
+  }
+
+  const State& state_;
+  Trial& trial_;
+  Start& start_;
+  SliceCounts wanted_;
+  const std::vector<PodPlacement> before_;
+  std::vector<Slice> slices_;
+  std::optional<Staying> staying_;
+};
+
+}  // namespace
+
+void put_beside_promised(const State& state, Trial& trial, Start& start, QueueId covered_at) {
+  if (covered_at.is_none() || !trial.quotas().tree().has_floors_by_profile()) return;
+  const Shape& shape = state.shape(state.workload(start.workload).shape);
+  const AmountList held = amounts_held(state, shape, start);
+  std::set<FlavorId> flavors;
+  for (const PodPlacement& each : start.pods) flavors.insert(FlavorId(trial.ledger().node(each.node).flavor));
+  for (const FlavorId flavor : flavors) {
+    const SliceCounts wanted = slices_promised_with(trial.quotas(), covered_at, held, flavor);
+    if (sum_of(wanted) > 0) Rearranging(state, trial, start, flavor, wanted).run();
+  }
 }
 
 }  // namespace berth

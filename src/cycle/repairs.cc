@@ -101,7 +101,7 @@ class RepairSearch {
   std::optional<Repaired> in_free_room() {
     const Trial::Mark mark = trial_.mark();
     auto outcome = asking_.place(trial_, index_);
-    const Start* const start = std::get_if<Start>(&outcome);
+    Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr) return std::nullopt;
     if (asking_.is_as_asked(trial_, *start) && asking_.leaves_floors_whole(trial_, *start, claimant_.now)) {
       return Repaired{.repair = repair_with(*start), .evictions = {}, .migration = {}};
