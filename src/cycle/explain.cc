@@ -22,10 +22,12 @@
 #include "model/quantity.h"
 #include "model/replica_ways.h"
 #include "placement/filters.h"
+#include "placement/place.h"
 #include "placement/place_missing.h"
 #include "placement/score_index.h"
 #include "state/kept_out.h"
 #include "state/room.h"
+#include "state/trial.h"
 
 namespace berth {
 namespace {
@@ -610,11 +612,8 @@ std::string never_text(const State& state, const Shape& shape, const Explanation
          explanation_text(state, explanation);
 }
 
-// Its queue lets it wait a while before it takes what it might from others.
-bool waits_with_a_right(const State& state, WorkloadId id) {
+bool may_take_from_others(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
-  const Duration patience = state.queues()[workload.queue.index()].quota.patience;
-  if (patience == Duration{0} || state.clock() >= workload.submitted + patience) return false;
   const Shape& shape = state.shape(workload.shape);
   const RightsAtAGlance rights(state);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
@@ -622,6 +621,35 @@ bool waits_with_a_right(const State& state, WorkloadId id) {
       return true;
   }
   return false;
+}
+
+// Its queue lets it wait a while before it takes what it might from others.
+bool waits_with_a_right(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const Duration patience = state.queues()[workload.queue.index()].quota.patience;
+  return patience > Duration{0} && state.clock() < workload.submitted + patience && may_take_from_others(state, id);
+}
+
+// Whether there are places for it now, whatever that would break up.
+bool finds_places(const State& state, WorkloadId id) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  State copy = shape.terms.replaces ? with_spares_lent(state) : state.fork();
+  Trial trial(copy.ledger_for_trial(), copy.quotas_for_trial());
+  ScoreIndex index;
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    const Trial::Mark mark = trial.mark();
+    Rng rng(copy.seed(), id.value());
+    if (std::holds_alternative<Start>(place_in_way(copy, trial, index, id, way, rng))) return true;
+    trial.rollback_to(mark);
+  }
+  return false;
+}
+
+// Others' floors refused it when it was tried, and by now others are where it would have been. Most often there is room, which costs
+// least to find out.
+bool lacks_room_by_now(const State& state, const ShapeInLine& entry, WorkloadId id, const Shape& open) {
+  return entry.gate == ReasonCode::kKeepsFloorDeliverable && !has_room(state, open) && !finds_places(state, id) &&
+         !may_take_from_others(state, id);
 }
 
 }  // namespace
@@ -645,10 +673,11 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
   if (entry.impossible() && !is_kept_out(entry)) return reason_of_impossible(state, workload.queue, shape);
-  // Who may take others' room passes by these as he takes it.
+  // Who may take others' room passes by these as he takes it. Of the others it is said as things are now: the gate that refused when it
+  // was tried may have given way to one before it, or to one behind.
   const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
-  if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
+  if (refused) return *refused;
   if (is_kept_out(entry)) return entry.gate;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   const Shape open = without_refused_ways(state, workload.queue, shape);
@@ -658,7 +687,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
     if (const ReasonCode never = reason_never(state, shape); never != ReasonCode::kNone) return never;
     if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
   }
-  if (entry.gate != ReasonCode::kNone) return entry.gate;
+  if (entry.gate != ReasonCode::kNone && !lacks_room_by_now(state, entry, id, open)) return entry.gate;
   if (would_begin_too_late(state, entry, open)) return ReasonCode::kCalendar;
   if (is_kept_for_others(state, open)) return ReasonCode::kReserved;
   if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
