@@ -304,28 +304,58 @@ bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
   });
 }
 
+// Whether it matters to it who is on a GPU, or has been.
+bool minds_occupants(const State& state, const Shape& shape) {
+  return shape.has_sharers || !state.ledger().broken().empty();
+}
+
+// What of those who are there, or have been, keeps it away: it has room as soon as that matters no more. `fits(occupants)`.
+template <class Fits>
+std::optional<ReasonCode> kept_away_by_occupants(const State& state, Fits fits) {
+  if (fits(Occupants::kLeaveNothing)) return ReasonCode::kDirty;
+  if (has_mode(state, Sharing::kVgpu) && fits(Occupants::kAreAlike)) return ReasonCode::kSliceGeometry;
+  return fits(Occupants::kAreFriends) ? std::optional(ReasonCode::kTrust) : std::nullopt;
+}
+
 // There is room for it that only who is there, or what it is, keeps it from: beside others, on GPUs with vGPUs of another profile,
 // or in turns with others.
 std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
   const Ledger& ledger = state.ledger();
-  const bool quarantines = !ledger.broken().empty();
-  const bool may_be_kept = shape.has_sharers || quarantines || has_mode(state, Sharing::kTimeslice);
+  const bool minds = minds_occupants(state, shape);
   const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
-  if (!may_be_kept || each_set_fits(state, shape, as_it_is)) return std::nullopt;
+  if ((!minds && !has_mode(state, Sharing::kTimeslice)) || each_set_fits(state, shape, as_it_is)) return std::nullopt;
   const auto fits_if = [&](Occupants occupants) {
-    return (shape.has_sharers || quarantines) &&
-           each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
-             return room_for(ledger, node, request, occupants);
-           });
+    return each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
+      return room_for(ledger, node, request, occupants);
+    });
   };
-  if (fits_if(Occupants::kLeaveNothing)) return ReasonCode::kDirty;
-  if (has_mode(state, Sharing::kVgpu) && fits_if(Occupants::kAreAlike)) return ReasonCode::kSliceGeometry;
-  if (fits_if(Occupants::kAreFriends)) return ReasonCode::kTrust;
+  const auto by_occupants = minds ? kept_away_by_occupants(state, fits_if) : std::nullopt;
+  if (by_occupants) return by_occupants;
   const auto in_turns = [&](const PodRequest& request, NodeId node) {
     const auto replica = as_replica(request);
     return room_for(ledger, node, request) + (replica ? room_for(ledger, node, *replica) : 0);
   };
   return each_set_fits(state, shape, in_turns) ? std::optional(ReasonCode::kIsolation) : std::nullopt;
+}
+
+// Domains have room for it that only who is on GPUs there keeps it from. PRE: it asks for some, and none has room.
+std::optional<ReasonCode> kept_out_of_domains(const State& state, const Shape& shape) {
+  if (!minds_occupants(state, shape)) return std::nullopt;
+  return kept_away_by_occupants(state, [&](Occupants occupants) { return fits_together_now(state, shape, occupants); });
+}
+
+bool is_of_occupants(ReasonCode code) {
+  return code == ReasonCode::kDirty || code == ReasonCode::kSliceGeometry || code == ReasonCode::kTrust;
+}
+
+// What stands in its domains, by the reason that kept_out_of_domains() gives.
+std::string who_is_in_its_domains(ReasonCode code, const PodRequest& asked) {
+  if (code == ReasonCode::kDirty)
+    return "; there would be if nothing were left on GPUs of those whom its tenant does not trust";
+  if (code == ReasonCode::kSliceGeometry) return "; there would be but for vGPUs of another profile";
+  return "; there would be beside work of others" +
+         std::string(asked.is_mps() ? ", and MPS serves one user on a GPU, of tenants that trust each other"
+                                    : " whom its tenant shares no GPU with; a circle of trust says who may");
 }
 
 // There is room for it, in more NUMA zones than it may have.
@@ -696,6 +726,8 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   }
   if (!state.ledger().tenants().none() && has_room(without_strangers(state), open)) return ReasonCode::kTrust;
   if (asks_for_domains(open) && fits_apart(state, open)) {
+    const bool lacks_domains = !fits_together_now(state, open);
+    if (const auto kept = lacks_domains ? kept_out_of_domains(state, open) : std::nullopt) return *kept;
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
   const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
@@ -779,9 +811,11 @@ Explanation explain(const State& state, WorkloadId id) {
     return explanation;
   }
   const bool by_strangers = explanation.code == ReasonCode::kTrust && !state.ledger().tenants().none();
-  explanation.text = !by_strangers && waits_for_a_domain(state, shape)
-                         ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
-                         : explanation_text(state, explanation);
+  const bool by_domains = !by_strangers && waits_for_a_domain(state, shape);
+  explanation.text = by_domains ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
+                                : explanation_text(state, explanation);
+  if (by_domains && is_of_occupants(explanation.code))
+    explanation.text += who_is_in_its_domains(explanation.code, explanation.asked);
   explanation.text += own_promise_text(state, id);
   const auto rested = explanation.code == ReasonCode::kSliceGeometry ? rested_for_who_takes(state, id) : std::nullopt;
   if (rested) {
