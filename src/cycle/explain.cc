@@ -25,6 +25,7 @@
 #include "placement/place.h"
 #include "placement/place_missing.h"
 #include "placement/score_index.h"
+#include "state/idle_room.h"
 #include "state/kept_out.h"
 #include "state/room.h"
 #include "state/trial.h"
@@ -653,6 +654,20 @@ bool may_take_from_others(const State& state, WorkloadId id) {
   return false;
 }
 
+// It keeps to one flavor, and idle nodes of all those that it accepts would hold it.
+bool fits_idle_in_several_flavors(const State& state, const Shape& shape) {
+  if (shape.ways.size() == 1) return false;
+  for (std::size_t set = 0; set < shape.ways.front().size(); ++set) {
+    const std::vector<PodRequest> requests = requests_of(state, shape, set);
+    if (requests.size() > 1) return false;
+    std::int64_t room = 0;
+    for (std::size_t node = 0; node < state.nodes(); ++node)
+      room += idle_room_on(state, requests.front(), NodeId(node));
+    if (room < shape.ways.front()[set].count) return false;
+  }
+  return true;
+}
+
 // Its queue lets it wait a while before it takes what it might from others.
 bool waits_with_a_right(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
@@ -847,6 +862,10 @@ Explanation explain(const State& state, WorkloadId id) {
   } else {
     explanation.text += "with all nodes idle there is room for " + with_separators(when_idle) + " of " +
                         with_separators(shape.pods) + " pods";
+    if (fits_idle_in_several_flavors(state, shape)) {
+      explanation.text +=
+          ", all of one flavor; mixed over several (mixed=yes in a scenario) there would be room for all";
+    }
   }
   return explanation;
 }
