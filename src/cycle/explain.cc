@@ -492,20 +492,24 @@ std::string own_promise_text(const State& state, WorkloadId id) {
          " at the latest, unless a stronger claim or a lost node takes that";
 }
 
-std::string why_it_follows(const Followers& followers, WorkloadId id) {
-  if (followers.waits_in_vain(id)) {
+std::string why_it_follows(const State& state, WorkloadId id) {
+  if (state.followers().waits_in_vain(id)) {
     return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows, or "
            "can "
            "never be";
   }
-  const auto ends = static_cast<std::int64_t>(followers.waits_for_ends(id));
-  const auto begins = static_cast<std::int64_t>(followers.waits_for(id)) - ends;
-  const auto have_not = [](std::int64_t others, const std::string& what) {
-    return with_separators(others) + (others == 1 ? " has" : " have") + " not " + what;
-  };
-  const std::string of_ends = ends > 0 ? have_not(ends, "ended") : "";
-  const std::string of_begins = begins > 0 ? have_not(begins, "begun") : "";
-  return "it is to start after others, of which " + of_ends + (ends > 0 && begins > 0 ? ", and " : "") + of_begins;
+  return awaited_text(state.followers().awaited_by(id));
+}
+
+// "2 have not ended (prep, clean)"
+std::string have_not(const std::vector<std::string>& names, std::int64_t others, const std::string& what) {
+  constexpr std::int64_t kNamedMax = 3;
+  std::string text = with_separators(others) + (others == 1 ? " has" : " have") + " not " + what;
+  for (std::int64_t i = 0; i < std::min(std::ssize(names), kNamedMax); ++i) {
+    text += (i == 0 ? " (" : ", ") + names[static_cast<std::size_t>(i)];
+  }
+  if (names.empty()) return text;
+  return text + (others > kNamedMax ? " and " + with_separators(others - kNamedMax) + " more)" : ")");
 }
 
 std::string why_it_awaits_its_turn(const State& state, const Workload& workload) {
@@ -566,7 +570,7 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
     return name(state.closed_at(workload.queue)) +
            " was drained before this came: it waits until the queue is released";
   }
-  if (workload.follows) return why_it_follows(state.followers(), id);
+  if (workload.follows) return why_it_follows(state, id);
   if (workload.awaits_turn) return why_it_awaits_its_turn(state, workload);
   if (!workload.step_of.is_none()) {
     return "it is one pod more of an elastic workload: it comes when that runs, all who wait have had their turn and, "
@@ -868,6 +872,26 @@ Explanation explain(const State& state, WorkloadId id) {
     }
   }
   return explanation;
+}
+
+std::vector<Dependency> awaited_by(const State& state, WorkloadId id) {
+  const bool awaits = state.workload(id).follows && reason_of(state, id) == ReasonCode::kDependency;
+  if (!awaits || state.followers().waits_in_vain(id)) return {};
+  return state.followers().awaited_by(id);
+}
+
+std::string awaited_text(const std::vector<Dependency>& awaited, const std::vector<std::string>& names) {
+  std::int64_t ends = 0;
+  std::vector<std::string> who_ends;
+  std::vector<std::string> who_begins;
+  for (std::size_t i = 0; i < awaited.size(); ++i) {
+    const bool begins = awaited[i].what == DependsOn::kBegin;
+    if (!begins) ++ends;
+    if (!names.empty()) (begins ? who_begins : who_ends).push_back(names[i]);
+  }
+  const std::int64_t begins = std::ssize(awaited) - ends;
+  return "it is to start after others, of which " + (ends > 0 ? have_not(who_ends, ends, "ended") : "") +
+         (ends > 0 && begins > 0 ? ", and " : "") + (begins > 0 ? have_not(who_begins, begins, "begun") : "");
 }
 
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {
