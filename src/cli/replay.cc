@@ -70,7 +70,11 @@ std::string explained(const Recorded& recorded, WorkloadId id) {
     return network.empty() ? text : text + network + "\n";
   }
   if (workload->phase != Phase::kPending) return text;
-  const Explanation why = explain(state, id);
+  Explanation why = explain(state, id);
+  std::vector<std::string> names;
+  const std::vector<Dependency> awaited = awaited_by(state, id);
+  for (const Dependency& each : awaited) names.push_back(recorded.workloads[each.on.index()]);
+  if (!awaited.empty()) why.text = awaited_text(awaited, names);
   text += std::string(name_of(why.code)) + ": " + why.text + "\n";
   const std::vector<SmallestChange> changes = smallest_changes(state, id, recorded.now);
   text += changes.empty() ? "no small change starts it now\n" : "it would start at once\n";

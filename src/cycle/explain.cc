@@ -22,10 +22,13 @@
 #include "model/quantity.h"
 #include "model/replica_ways.h"
 #include "placement/filters.h"
+#include "placement/place.h"
 #include "placement/place_missing.h"
 #include "placement/score_index.h"
+#include "state/idle_room.h"
 #include "state/kept_out.h"
 #include "state/room.h"
+#include "state/trial.h"
 
 namespace berth {
 namespace {
@@ -302,28 +305,58 @@ bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
   });
 }
 
+// Whether it matters to it who is on a GPU, or has been.
+bool minds_occupants(const State& state, const Shape& shape) {
+  return shape.has_sharers || !state.ledger().broken().empty();
+}
+
+// What of those who are there, or have been, keeps it away: it has room as soon as that matters no more. `fits(occupants)`.
+template <class Fits>
+std::optional<ReasonCode> kept_away_by_occupants(const State& state, Fits fits) {
+  if (fits(Occupants::kLeaveNothing)) return ReasonCode::kDirty;
+  if (has_mode(state, Sharing::kVgpu) && fits(Occupants::kAreAlike)) return ReasonCode::kSliceGeometry;
+  return fits(Occupants::kAreFriends) ? std::optional(ReasonCode::kTrust) : std::nullopt;
+}
+
 // There is room for it that only who is there, or what it is, keeps it from: beside others, on GPUs with vGPUs of another profile,
 // or in turns with others.
 std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
   const Ledger& ledger = state.ledger();
-  const bool quarantines = !ledger.broken().empty();
-  const bool may_be_kept = shape.has_sharers || quarantines || has_mode(state, Sharing::kTimeslice);
+  const bool minds = minds_occupants(state, shape);
   const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
-  if (!may_be_kept || each_set_fits(state, shape, as_it_is)) return std::nullopt;
+  if ((!minds && !has_mode(state, Sharing::kTimeslice)) || each_set_fits(state, shape, as_it_is)) return std::nullopt;
   const auto fits_if = [&](Occupants occupants) {
-    return (shape.has_sharers || quarantines) &&
-           each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
-             return room_for(ledger, node, request, occupants);
-           });
+    return each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
+      return room_for(ledger, node, request, occupants);
+    });
   };
-  if (fits_if(Occupants::kLeaveNothing)) return ReasonCode::kDirty;
-  if (has_mode(state, Sharing::kVgpu) && fits_if(Occupants::kAreAlike)) return ReasonCode::kSliceGeometry;
-  if (fits_if(Occupants::kAreFriends)) return ReasonCode::kTrust;
+  const auto by_occupants = minds ? kept_away_by_occupants(state, fits_if) : std::nullopt;
+  if (by_occupants) return by_occupants;
   const auto in_turns = [&](const PodRequest& request, NodeId node) {
     const auto replica = as_replica(request);
     return room_for(ledger, node, request) + (replica ? room_for(ledger, node, *replica) : 0);
   };
   return each_set_fits(state, shape, in_turns) ? std::optional(ReasonCode::kIsolation) : std::nullopt;
+}
+
+// Domains have room for it that only who is on GPUs there keeps it from. PRE: it asks for some, and none has room.
+std::optional<ReasonCode> kept_out_of_domains(const State& state, const Shape& shape) {
+  if (!minds_occupants(state, shape)) return std::nullopt;
+  return kept_away_by_occupants(state, [&](Occupants occupants) { return fits_together_now(state, shape, occupants); });
+}
+
+bool is_of_occupants(ReasonCode code) {
+  return code == ReasonCode::kDirty || code == ReasonCode::kSliceGeometry || code == ReasonCode::kTrust;
+}
+
+// What stands in its domains, by the reason that kept_out_of_domains() gives.
+std::string who_is_in_its_domains(ReasonCode code, const PodRequest& asked) {
+  if (code == ReasonCode::kDirty)
+    return "; there would be if nothing were left on GPUs of those whom its tenant does not trust";
+  if (code == ReasonCode::kSliceGeometry) return "; there would be but for vGPUs of another profile";
+  return "; there would be beside work of others" +
+         std::string(asked.is_mps() ? ", and MPS serves one user on a GPU, of tenants that trust each other"
+                                    : " whom its tenant shares no GPU with; a circle of trust says who may");
 }
 
 // There is room for it, in more NUMA zones than it may have.
@@ -459,20 +492,24 @@ std::string own_promise_text(const State& state, WorkloadId id) {
          " at the latest, unless a stronger claim or a lost node takes that";
 }
 
-std::string why_it_follows(const Followers& followers, WorkloadId id) {
-  if (followers.waits_in_vain(id)) {
+std::string why_it_follows(const State& state, WorkloadId id) {
+  if (state.followers().waits_in_vain(id)) {
     return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows, or "
            "can "
            "never be";
   }
-  const auto ends = static_cast<std::int64_t>(followers.waits_for_ends(id));
-  const auto begins = static_cast<std::int64_t>(followers.waits_for(id)) - ends;
-  const auto have_not = [](std::int64_t others, const std::string& what) {
-    return with_separators(others) + (others == 1 ? " has" : " have") + " not " + what;
-  };
-  const std::string of_ends = ends > 0 ? have_not(ends, "ended") : "";
-  const std::string of_begins = begins > 0 ? have_not(begins, "begun") : "";
-  return "it is to start after others, of which " + of_ends + (ends > 0 && begins > 0 ? ", and " : "") + of_begins;
+  return awaited_text(state.followers().awaited_by(id));
+}
+
+// "2 have not ended (prep, clean)"
+std::string have_not(const std::vector<std::string>& names, std::int64_t others, const std::string& what) {
+  constexpr std::int64_t kNamedMax = 3;
+  std::string text = with_separators(others) + (others == 1 ? " has" : " have") + " not " + what;
+  for (std::int64_t i = 0; i < std::min(std::ssize(names), kNamedMax); ++i) {
+    text += (i == 0 ? " (" : ", ") + names[static_cast<std::size_t>(i)];
+  }
+  if (names.empty()) return text;
+  return text + (others > kNamedMax ? " and " + with_separators(others - kNamedMax) + " more)" : ")");
 }
 
 std::string why_it_awaits_its_turn(const State& state, const Workload& workload) {
@@ -533,7 +570,7 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
     return name(state.closed_at(workload.queue)) +
            " was drained before this came: it waits until the queue is released";
   }
-  if (workload.follows) return why_it_follows(state.followers(), id);
+  if (workload.follows) return why_it_follows(state, id);
   if (workload.awaits_turn) return why_it_awaits_its_turn(state, workload);
   if (!workload.step_of.is_none()) {
     return "it is one pod more of an elastic workload: it comes when that runs, all who wait have had their turn and, "
@@ -610,11 +647,8 @@ std::string never_text(const State& state, const Shape& shape, const Explanation
          explanation_text(state, explanation);
 }
 
-// Its queue lets it wait a while before it takes what it might from others.
-bool waits_with_a_right(const State& state, WorkloadId id) {
+bool may_take_from_others(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
-  const Duration patience = state.queues()[workload.queue.index()].quota.patience;
-  if (patience == Duration{0} || state.clock() >= workload.submitted + patience) return false;
   const Shape& shape = state.shape(workload.shape);
   const RightsAtAGlance rights(state);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
@@ -622,6 +656,49 @@ bool waits_with_a_right(const State& state, WorkloadId id) {
       return true;
   }
   return false;
+}
+
+// It keeps to one flavor, and idle nodes of all those that it accepts would hold it.
+bool fits_idle_in_several_flavors(const State& state, const Shape& shape) {
+  if (shape.ways.size() == 1) return false;
+  for (std::size_t set = 0; set < shape.ways.front().size(); ++set) {
+    const std::vector<PodRequest> requests = requests_of(state, shape, set);
+    if (requests.size() > 1) return false;
+    std::int64_t room = 0;
+    for (std::size_t node = 0; node < state.nodes(); ++node)
+      room += idle_room_on(state, requests.front(), NodeId(node));
+    if (room < shape.ways.front()[set].count) return false;
+  }
+  return true;
+}
+
+// Its queue lets it wait a while before it takes what it might from others.
+bool waits_with_a_right(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const Duration patience = state.queues()[workload.queue.index()].quota.patience;
+  return patience > Duration{0} && state.clock() < workload.submitted + patience && may_take_from_others(state, id);
+}
+
+// Whether there are places for it now, whatever that would break up.
+bool finds_places(const State& state, WorkloadId id) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  State copy = shape.terms.replaces ? with_spares_lent(state) : state.fork();
+  Trial trial(copy.ledger_for_trial(), copy.quotas_for_trial());
+  ScoreIndex index;
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    const Trial::Mark mark = trial.mark();
+    Rng rng(copy.seed(), id.value());
+    if (std::holds_alternative<Start>(place_in_way(copy, trial, index, id, way, rng))) return true;
+    trial.rollback_to(mark);
+  }
+  return false;
+}
+
+// Others' floors refused it when it was tried, and by now others are where it would have been. Most often there is room, which costs
+// least to find out.
+bool lacks_room_by_now(const State& state, const ShapeInLine& entry, WorkloadId id, const Shape& open) {
+  return entry.gate == ReasonCode::kKeepsFloorDeliverable && !has_room(state, open) && !finds_places(state, id) &&
+         !may_take_from_others(state, id);
 }
 
 }  // namespace
@@ -645,10 +722,11 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
   if (entry.impossible() && !is_kept_out(entry)) return reason_of_impossible(state, workload.queue, shape);
-  // Who may take others' room passes by these as he takes it.
+  // Who may take others' room passes by these as he takes it. Of the others it is said as things are now: the gate that refused when it
+  // was tried may have given way to one before it, or to one behind.
   const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
-  if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
+  if (refused) return *refused;
   if (is_kept_out(entry)) return entry.gate;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   const Shape open = without_refused_ways(state, workload.queue, shape);
@@ -658,7 +736,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
     if (const ReasonCode never = reason_never(state, shape); never != ReasonCode::kNone) return never;
     if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
   }
-  if (entry.gate != ReasonCode::kNone) return entry.gate;
+  if (entry.gate != ReasonCode::kNone && !lacks_room_by_now(state, entry, id, open)) return entry.gate;
   if (would_begin_too_late(state, entry, open)) return ReasonCode::kCalendar;
   if (is_kept_for_others(state, open)) return ReasonCode::kReserved;
   if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
@@ -667,6 +745,8 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   }
   if (!state.ledger().tenants().none() && has_room(without_strangers(state), open)) return ReasonCode::kTrust;
   if (asks_for_domains(open) && fits_apart(state, open)) {
+    const bool lacks_domains = !fits_together_now(state, open);
+    if (const auto kept = lacks_domains ? kept_out_of_domains(state, open) : std::nullopt) return *kept;
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
   const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
@@ -750,9 +830,11 @@ Explanation explain(const State& state, WorkloadId id) {
     return explanation;
   }
   const bool by_strangers = explanation.code == ReasonCode::kTrust && !state.ledger().tenants().none();
-  explanation.text = !by_strangers && waits_for_a_domain(state, shape)
-                         ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
-                         : explanation_text(state, explanation);
+  const bool by_domains = !by_strangers && waits_for_a_domain(state, shape);
+  explanation.text = by_domains ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
+                                : explanation_text(state, explanation);
+  if (by_domains && is_of_occupants(explanation.code))
+    explanation.text += who_is_in_its_domains(explanation.code, explanation.asked);
   explanation.text += own_promise_text(state, id);
   const auto rested = explanation.code == ReasonCode::kSliceGeometry ? rested_for_who_takes(state, id) : std::nullopt;
   if (rested) {
@@ -784,8 +866,32 @@ Explanation explain(const State& state, WorkloadId id) {
   } else {
     explanation.text += "with all nodes idle there is room for " + with_separators(when_idle) + " of " +
                         with_separators(shape.pods) + " pods";
+    if (fits_idle_in_several_flavors(state, shape)) {
+      explanation.text +=
+          ", all of one flavor; mixed over several (mixed=yes in a scenario) there would be room for all";
+    }
   }
   return explanation;
+}
+
+std::vector<Dependency> awaited_by(const State& state, WorkloadId id) {
+  const bool awaits = state.workload(id).follows && reason_of(state, id) == ReasonCode::kDependency;
+  if (!awaits || state.followers().waits_in_vain(id)) return {};
+  return state.followers().awaited_by(id);
+}
+
+std::string awaited_text(const std::vector<Dependency>& awaited, const std::vector<std::string>& names) {
+  std::int64_t ends = 0;
+  std::vector<std::string> who_ends;
+  std::vector<std::string> who_begins;
+  for (std::size_t i = 0; i < awaited.size(); ++i) {
+    const bool begins = awaited[i].what == DependsOn::kBegin;
+    if (!begins) ++ends;
+    if (!names.empty()) (begins ? who_begins : who_ends).push_back(names[i]);
+  }
+  const std::int64_t begins = std::ssize(awaited) - ends;
+  return "it is to start after others, of which " + (ends > 0 ? have_not(who_ends, ends, "ended") : "") +
+         (ends > 0 && begins > 0 ? ", and " : "") + (begins > 0 ? have_not(who_begins, begins, "begun") : "");
 }
 
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {

@@ -40,6 +40,12 @@ struct Explanation {
 ReasonCode reason_of(const State& state, WorkloadId workload);
 Explanation explain(const State& state, WorkloadId workload);
 
+// The ends and beginnings for which it is to wait, where that is its reason; none where they will never be.
+std::vector<Dependency> awaited_by(const State& state, WorkloadId workload);
+// "it is to start after others, of which 2 have not ended (prep, clean)": of explain(), with names, which the state does not know.
+// `names`: of each in turn, or none at all.
+std::string awaited_text(const std::vector<Dependency>& awaited, const std::vector<std::string>& names = {});
+
 // Of a workload that has failed: why.
 std::string failure_text(const Workload& workload);
 

@@ -560,9 +560,10 @@ std::string whole_floors_text(const State& state, QueueId queue, const Shape& sh
     }
     return count == 0 ? std::string() : with_separators(count) + (count == 1 ? " whole GPU" : " whole GPUs");
   });
+  if (gpus.empty()) return "others use by now what their floors promise of whole GPUs";
   return "it would take a part of another GPU, and too few whole ones would be left for others' floors, which still "
          "promise " +
-         (gpus.empty() ? "0 whole GPUs" : gpus);
+         gpus;
 }
 
 std::string explanation_text(const State& state, const Explanation& explanation) {

@@ -64,7 +64,10 @@ std::optional<InTheWay> first_promise(const State& state, WorkloadId id, const s
   const auto is_near = [&](const InTheWay& each) { return is_met(each) && meets_flavors(state, id, *each.promise); };
   auto found = std::ranges::find_if(all, is_near);
   if (found == all.end()) found = std::ranges::find_if(all, is_met);
-  return found == all.end() ? std::nullopt : std::optional(*found);
+  if (found == all.end()) return std::nullopt;
+  InTheWay first = *found;
+  first.takes_room = false;
+  return first;
 }
 
 bool fits_beside(State& fork, WorkloadId id, const KeptRoom& kept) {

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "base/wording.h"
+#include "cycle/explanation_text.h"
 #include "cycle/in_the_way.h"
 #include "cycle/terms_of.h"
+#include "fairness/gates.h"
 #include "model/quantity.h"
+#include "state/trial.h"
 
 namespace berth {
 namespace {
@@ -67,21 +71,62 @@ std::string text_of(const State& state, const Terms& terms, const Reservation& r
                      : "it has no limit, and may still run then: with one of " + ahead + " or less it would start");
 }
 
-// `by`: when it would have to be gone; before the other starts at the latest, who is foretold to start earlier then.
-std::string text_of(const State& state, const Terms& terms, const Shadow& promise, Time by) {
-  const bool foretold = by + state.scrub() < promise.at;
-  std::string text = "there is room, promised to who waits ahead of it";
-  if (!foretold) {
-    text += " for in " + format_duration_ms(std::max<std::int64_t>(0, (promise.at - state.clock()).ms));
+bool has_ended_by(const State& state, WorkloadId id, Time then) {
+  const Workload& workload = state.workload(id);
+  if (workload.phase == Phase::kStopping) return workload.stop_by <= then;
+  return workload.phase == Phase::kRunning && state.end_of(id, workload.started) <= then;
+}
+
+// What quotas would say to the one who is promised room if this one still ran then; none: no more than they would without it.
+std::optional<QuotaRefusal> refused_beside(const State& state, WorkloadId id, const Shadow& promise) {
+  State fork = state.fork();
+  Trial trial(fork.ledger_for_trial(), fork.quotas_for_trial());
+  std::vector<UnitId> gone;
+  for (std::size_t queue = 0; queue < state.queues().size(); ++queue) {
+    for (const UnitId unit : state.quotas().units_in(QueueId(queue))) {
+      if (has_ended_by(state, state.quotas().unit(unit).workload, promise.at)) gone.push_back(unit);
+    }
   }
+  for (const UnitId unit : gone) trial.remove(unit);
+  const Workload& promised = state.workload(promise.start.workload);
+  const Shape& shape = state.shape(promised.shape);
+  const auto refusal = [&] {
+    return quota_refusal(trial.quotas(), promised.queue, shape.user, shape.terms,
+                         amounts_held(state, shape, promise.start));
+  };
+  if (refusal()) return std::nullopt;
+  const Workload& workload = state.workload(id);
+  const Shape& own = state.shape(workload.shape);
+  trial.add({.workload = id,
+             .queue = workload.queue,
+             .user = workload.user,
+             .priority = own.terms.priority,
+             .admitted = state.clock(),
+             .may_be_covered = !own.terms.best_effort,
+             .end = state.end_of(id, state.clock()),
+             .covered_at = {}},
+            asked_by(state, workload.queue, own, 0));
+  return refusal();
+}
+
+// By when it would have to be gone; before the other starts at the latest, who is foretold to start earlier then.
+std::string text_of(const State& state, WorkloadId id, const InTheWay& first) {
+  const Terms& terms = terms_of(state, id);
+  const Shadow& promise = *first.promise;
+  const bool foretold = first.by + state.scrub() < promise.at;
+  const std::string starts =
+      " starts in " + format_duration_ms(std::max<std::int64_t>(0, (promise.at - state.clock()).ms)) + " at the latest";
+  const auto refusal = first.takes_room ? std::nullopt : refused_beside(state, id, promise);
+  std::string text = refusal ? "there is room, and who waits ahead of it is promised what quotas leave, and" + starts +
+                                   ": if this one still ran then, " + quota_text(state, *refusal) + " for that one"
+                             : "there is room, promised to who waits ahead of it" + (foretold ? "" : " and" + starts);
+  if (refusal && refusal->code == ReasonCode::kBudget) return text;
   const std::string then = foretold ? "when that one is foretold to start (foresight)" : "then";
-  if (terms.run_limit) {
-    const std::string limit = foretold ? "" : " of " + format_duration_ms(terms.run_limit->ms);
-    return text + "; with its limit" + limit + " it may still run " + then;
-  }
-  text += "; it has no limit, and may still run " + then;
-  if (by <= state.clock()) return text;
-  return text + ": with one of " + format_duration_ms((by - state.clock()).ms) + " or less it would go ahead";
+  text += terms.run_limit ? "; with its limit of " + format_duration_ms(terms.run_limit->ms) + " it may still run "
+                          : "; it has no limit, and may still run ";
+  text += then;
+  if (first.by <= state.clock()) return text;
+  return text + ": with one of " + format_duration_ms((first.by - state.clock()).ms) + " or less it would go ahead";
 }
 
 }  // namespace
@@ -89,9 +134,8 @@ std::string text_of(const State& state, const Terms& terms, const Shadow& promis
 std::string in_the_way_text(const State& state, WorkloadId id) {
   const auto first = first_in_the_way(state, id);
   if (!first) return "there is room, promised to who waits ahead of it; it will be tried again";
-  const Terms& terms = terms_of(state, id);
-  return first->promise != nullptr ? text_of(state, terms, *first->promise, first->by)
-                                   : text_of(state, terms, *first->reservation, first->by);
+  return first->promise != nullptr ? text_of(state, id, *first)
+                                   : text_of(state, terms_of(state, id), *first->reservation, first->by);
 }
 
 std::optional<std::string> reserved_text(const State& state, const Workload& workload) {

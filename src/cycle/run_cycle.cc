@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "cycle/attempt.h"
 #include "cycle/cycle.h"
@@ -21,6 +22,7 @@
 #include "cycle/repair_gangs.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/taking_out.h"
+#include "fairness/kept_back.h"
 #include "fairness/order.h"
 #include "state/kept_out.h"
 
@@ -252,6 +254,36 @@ void find_kept_out(Engine& engine, Plan& plan) {
   }
 }
 
+// A shape of a strict line.
+struct WaitsInLine {
+  QueueId line;
+  ShapeId shape;
+};
+
+std::vector<WaitsInLine> who_lack_hours(const State& state) {
+  std::vector<WaitsInLine> found;
+  if (!state.quotas().budgets().has_any()) return found;
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const Line& line = *state.lines()[queue.index()];
+    if (line.order() != Order::kFifo) return;
+    for (const ShapeInLine& each : line.shapes()) {
+      const bool may_hold_up = !each.waiting.empty() && !each.in_nobodys_way();
+      if (may_hold_up && lacks_hours(state, queue, state.shape(each.shape))) found.push_back({queue, each.shape});
+    }
+  });
+  return found;
+}
+
+// Whose hours others take who start in this plan holds up nobody any more. Who stands behind it and was looked at before is looked at
+// again in the next cycle. Asked of the state as it is without the plan.
+void tell_hours_taken(const Engine& engine, Plan& plan, const std::vector<WaitsInLine>& lack_hours) {
+  const State& state = engine.state;
+  const auto had_them = [&](const WaitsInLine& each) {
+    return !lacks_hours(state, each.line, state.shape(each.shape));
+  };
+  if (std::ranges::any_of(lack_hours, had_them)) plan.finished = false;
+}
+
 constexpr std::array kPhases = {begin,        keep_limits,       keep_budgets,    part_strangers, keep_reservations,
                                 repair_gangs, renew_promises,    take_back_loans, allocate,       grow,
                                 defragment,   tell_reservations, tell_promises,   tell_first_end, cut_anew};
@@ -263,6 +295,7 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
 #ifdef BERTH_CHECKED
   const std::uint64_t before = engine.state.hash();
 #endif
+  std::vector<WaitsInLine> lack_hours;  // when all have started who do in this plan
   {
     Trial trial(engine.state.ledger_for_trial(), engine.state.quotas_for_trial());
     Reserved reserved(engine.state, trial, plan);
@@ -275,9 +308,11 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
                    Shadows(engine.state, trial, engine.index, plan, &reserved)};
     for (const auto phase : kPhases) phase(cycle);
     if (cycle.leads_to_another) plan.finished = false;
+    if (!plan.starts.empty()) lack_hours = who_lack_hours(engine.state);
   }
   let_go_of_cuts(engine);
   find_kept_out(engine, plan);
+  tell_hours_taken(engine, plan, lack_hours);
 #ifdef BERTH_CHECKED
   BERTH_ASSERT(engine.state.hash() == before);
 #endif

@@ -384,6 +384,36 @@ TEST(RunCycle, WhomNoQuotaRefusesAnyMoreIsNotTriedForItsSake) {
   EXPECT_EQ(decide(engine).attempts, 0);
 }
 
+// The head of the strict line waits for its limit until somebody elsewhere takes hours that it would need: from then on for nothing.
+TEST(RunCycle, LeadsToAnotherWhereItTakesTheHoursOfAHead) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {})};
+  State& state = engine.state;
+  const Quota paid{.budget_gpu_us = 10'000'000};
+  state.apply(QueueAdded{{.name = "house", .parent = QueueId(), .order = Order::kFifoSkip, .quota = paid}});
+  const Quota limited{.limit = {{Dim(FlavorId(0), Resource::kGpu), 4 * kMilliPerGpu}}};
+  state.apply(QueueAdded{{.name = "house/strict", .parent = QueueId(0), .order = Order::kFifo, .quota = limited}});
+  state.apply(QueueAdded{{.name = "house/other", .parent = QueueId(0), .order = Order::kFifo}});
+  state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(0), .gpus = 8}}});
+  const auto submit = [&](QueueId queue, std::int32_t gpus, Duration run_limit) {
+    WorkloadShape shape = single_pod(whole_gpus(gpus));
+    shape.terms.run_limit = run_limit;
+    state.apply(submission(queue, shape));
+  };
+  submit(QueueId(1), 2, Duration{1000});
+  submit(QueueId(1), 4, Duration{2000});
+  submit(QueueId(1), 1, Duration{1000});
+  EXPECT_EQ(decide(engine).starts.size(), 1u);
+  EXPECT_TRUE(decide(engine).changes_nothing()) << "what the limit leaves is kept for the head";
+  submit(QueueId(2), 2, Duration{1000});
+  const Plan plan = decide(engine);
+  EXPECT_EQ(plan.starts.size(), 1u);
+  EXPECT_FALSE(plan.finished);
+  const Plan next = decide(engine);
+  ASSERT_EQ(next.starts.size(), 1u);
+  EXPECT_EQ(next.starts.front().workload, WorkloadId(2));
+  EXPECT_TRUE(next.finished) << "there were no hours for the head before, either";
+}
+
 // One runs without a limit, so that what is left of the budget runs out with time alone: the clock that a plan brings.
 TEST(RunCycle, LooksAgainAtAllLinesWhereSomebodyHasToStop) {
   Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {})};

@@ -18,19 +18,20 @@ namespace {
 
 constexpr std::size_t kDomainsNamedMax = 3;
 
-std::int64_t room_on(const State& state, RequestId id, NodeId node, bool idle) {
+std::int64_t room_on(const State& state, RequestId id, NodeId node, bool idle,
+                     Occupants occupants = Occupants::kMatter) {
   const PodRequest& request = state.request(id);
-  return idle ? idle_room_on(state, request, node) : room_for(state.ledger(), node, request);
+  return idle ? idle_room_on(state, request, node) : room_for(state.ledger(), node, request, occupants);
 }
 
-DomainRooms rooms(const State& state, const NumberedPodSet& set, bool idle) {
+DomainRooms rooms(const State& state, const NumberedPodSet& set, bool idle, Occupants occupants = Occupants::kMatter) {
   const auto counts = [&](NodeId node) {
     if (!could_be_on(state, state.request(set.request), node, state.topologies()[set.topology].unit_pods()))
       return CountsInSpread::kNo;
     const auto closed = idle ? CountsInSpread::kIfItOpens : CountsInSpread::kNo;
     return state.ledger().node(node).open ? CountsInSpread::kYes : closed;
   };
-  const auto room = [&](NodeId node) { return room_on(state, set.request, node, idle); };
+  const auto room = [&](NodeId node) { return room_on(state, set.request, node, idle, occupants); };
   return rooms_of_domains(state.topologies(), set.topology, NodeRooms{state.nodes(), set.count, room, counts, false});
 }
 
@@ -140,9 +141,10 @@ std::string lack_in_words(const State& state, const Lack& lack, bool idle) {
 
 }  // namespace
 
-bool fits_together_now(const State& state, const Shape& shape) {
+bool fits_together_now(const State& state, const Shape& shape, Occupants occupants) {
   const auto holds = [&](const NumberedPodSet& set) {
-    return !set.asks_for_domains() || rooms(state, set, false).hold(state.topologies()[set.topology], set.count);
+    return !set.asks_for_domains() ||
+           rooms(state, set, false, occupants).hold(state.topologies()[set.topology], set.count);
   };
   return std::ranges::any_of(shape.ways, [&](const auto& way) { return std::ranges::all_of(way, holds); });
 }

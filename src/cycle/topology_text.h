@@ -5,12 +5,14 @@
 #include <string>
 
 #include "model/reason.h"
+#include "state/room.h"
 #include "state/state.h"
 
 namespace berth {
 
-// Whether each of its pod sets, by itself, has room now as near together as it asks, in one of its ways.
-bool fits_together_now(const State& state, const Shape& shape);
+// Whether each of its pod sets, by itself, has room now as near together as it asks, in one of its ways; or would, if it mattered less who
+// is on a GPU already, and has been.
+bool fits_together_now(const State& state, const Shape& shape, Occupants occupants = Occupants::kMatter);
 
 // Whether there would be room now if its pods might be anywhere: each pod set by itself, in one of its ways.
 bool fits_apart(const State& state, const Shape& shape);

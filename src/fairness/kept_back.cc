@@ -17,14 +17,25 @@ bool KeptBack::is_wanted_by(const State& state, QueueId line, const Shape& shape
   });
 }
 
+bool lacks_hours(const State& state, QueueId line, const Shape& shape) {
+  if (!state.quotas().budgets().has_any()) return false;
+  const auto refusal = budget_refusal(state.quotas(), line, shape.terms, asked_by(state, line, shape, 0));
+  if (!refusal) return false;
+  // It may run there unpaid, for which it needs room.
+  const bool goes_on = state.queues()[refusal->queue.index()].quota.budget_end == BudgetEnd::kBestEffort;
+  return shape.terms.guaranteed_only || !goes_on;
+}
+
 void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode gate, KeptBack& from_all,
                KeptBack& from_his_user) {
-  if (holds_up_nobody(gate)) return;
+  if (gate == ReasonCode::kCooldown || lacks_hours(state, line, shape)) return;
   if (!is_quota_gate(gate)) return from_all.keep_room(shape.flavors);
   const QuotaLedger& quotas = state.quotas();
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state, line, shape, way);
     const auto refusal = quota_refusal(quotas, line, shape.user, shape.terms, asked);
+    // It will be tried anew; or it was refused for the place alone that was found for it.
+    if (!refusal && holds_up_nobody(gate)) continue;
     const bool kept_by_owners = refusal && refusal->code == ReasonCode::kLendingLimit;
     if (kept_by_owners && is_above_lending_alone(quotas, line, asked)) continue;
     // What owners keep to themselves is room like any other that is not free.

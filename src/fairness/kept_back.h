@@ -75,8 +75,12 @@ class KeptBack {
   std::vector<Dim> slices_;
 };
 
+// Whether a budget has too little left for it now: it waits for hours, whatever else was in its way when it was tried.
+bool lacks_hours(const State& state, QueueId line, const Shape& shape);
+
 // Adds what somebody of this line and shape waits for whom `gate` refused (none: he lacks room). What he may not have of
-// what one user may is kept from that user's own work alone. Nothing is kept where nobody else's work has to end for him: he
+// what one user may is kept from that user's own work alone. Quotas are asked as they are now: others may have taken, or left, since it was
+// tried. Nothing is kept where nobody else's work has to end for him: he
 // insists on his terms, or asks more than a bound allows or owners lend in the first place.
 void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode gate, KeptBack& from_all,
                KeptBack& from_his_user);

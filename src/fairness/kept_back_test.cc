@@ -69,6 +69,7 @@ TEST(KeptBack, IsWhatSomebodyWhoDoesNotFitWaitsFor) {
   const Quota borrowing{.guarantee = {{kGpuOfH100, 4'000}}, .borrowing_limit = {{kGpuOfH100, 4'000}}};
   const Quota of_users{.user_limit = {{kGpuOfH100, 8'000}}};
   const Quota budget{.budget_gpu_us = 0};
+  const Quota unpaid{.budget_gpu_us = 0, .budget_end = BudgetEnd::kBestEffort};
   const Terms insists{.guaranteed_only = true};
   const Terms best_effort{.best_effort = true};
   const Job eight{one(asking(8, kH100))};
@@ -128,6 +129,12 @@ TEST(KeptBack, IsWhatSomebodyWhoDoesNotFitWaitsFor) {
       {"nor who may not borrow yet", borrowing, {one(asking(8, kH100), insists)}, kCooldown, small, false},
       {"nor whom a budget refuses", budget, eight, kBudget, small, false},
       {"nor whom one refused that is gone by now", {}, eight, kBudget, small, false},
+      {"nor whom a budget refuses by now, who lacked room", budget, eight, kNone, small, false},
+      {"nor who stood back for what others were promised", budget, eight, kReserved, small, false},
+      {"a budget that leaves room to best effort: from who could use the same", unpaid, eight, kNone, small, true},
+      {"a limit by now, who lacked hours", limit, eight, kBudget, small, true},
+      {"a limit by now, who insisted on a floor", limit, eight, kQuotaFloor, small, true},
+      {"a limit by now: not for who may not borrow yet", limit, eight, kCooldown, small, false},
   };
   for (const Case& c : cases) {
     const Blocked blocked{.line = {}, .shape = {}, .gate = c.gate, .by_quota = is_quota_gate(c.gate)};

@@ -147,7 +147,8 @@ bool CandidateOrder::somebody_wants_promise(QueueId queue, const Line& line) con
 bool CandidateOrder::stands_still(QueueId queue, const Line& line) const {
   const Head& first = line.heads().front();
   const ShapeInLine& entry = line.shapes()[first.shape_index];
-  if (!entry.blocked() || !state_.shape(entry.shape).flavors.contains_all(known_)) return false;
+  const Shape& shape = state_.shape(entry.shape);
+  if (!entry.blocked() || !shape.flavors.contains_all(known_) || lacks_hours(state_, queue, shape)) return false;
   if (state_.queues()[queue.index()].quota.backfill == Backfill::kNone || !waits_for_room(entry.gate)) return true;
   return !has_shadow_in(queue) && !somebody_wants_promise(queue, line);
 }

@@ -62,7 +62,13 @@ Explanation explained(ScenarioWorld& world, WorkloadId id) {
   const bool affordable =
       world.afford(1 + Wide{world.nodes()} * sets_of(world.state().shape(world.workload(id).shape)));
   world.bring_state_to_now();
-  return affordable ? explain(world.state(), id) : Explanation{};
+  if (!affordable) return {};
+  Explanation why = explain(world.state(), id);
+  std::vector<std::string> names;
+  const std::vector<Dependency> awaited = awaited_by(world.state(), id);
+  for (const Dependency& each : awaited) names.push_back(world.name_of_workload(each.on));
+  if (!awaited.empty()) why.text = awaited_text(awaited, names);
+  return why;
 }
 
 std::string how_it_is(ScenarioWorld& world, WorkloadId id) {

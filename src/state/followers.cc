@@ -82,6 +82,11 @@ std::size_t Followers::waits_for_ends(WorkloadId follower) const {
       found->second.after, [](const Dependency& each) { return each.what != DependsOn::kBegin; }));
 }
 
+std::vector<Dependency> Followers::awaited_by(WorkloadId follower) const {
+  const auto found = waiting_.find(follower);
+  return found == waiting_.end() ? std::vector<Dependency>() : found->second.after;
+}
+
 bool Followers::waits_in_vain(WorkloadId follower) const {
   const auto found = waiting_.find(follower);
   return found != waiting_.end() && found->second.in_vain;

@@ -30,6 +30,8 @@ class Followers {
   // should, or never will.
   std::size_t waits_for(WorkloadId follower) const;
   std::size_t waits_for_ends(WorkloadId follower) const;
+  // These, in the order in which they were named.
+  std::vector<Dependency> awaited_by(WorkloadId follower) const;
   bool waits_in_vain(WorkloadId follower) const;
 
  private:

@@ -54,6 +54,7 @@ TEST(Followers, OfABeginningWaitForNothingElse) {
   EXPECT_EQ(followers.tell(kFirst, News::kBegun), Ids{kSecond});
   EXPECT_EQ(followers.waits_for(kThird), 1u);
   EXPECT_EQ(followers.waits_for_ends(kThird), 1u);
+  EXPECT_EQ(followers.awaited_by(kThird), std::vector<Dependency>{after_ok(kFirst)});
   EXPECT_EQ(followers.tell(kFirst, News::kBegun), Ids());
   EXPECT_EQ(followers.tell(kFirst, News::kDone), (Ids{kThird, kFourth}));
 }
