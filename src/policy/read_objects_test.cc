@@ -451,7 +451,7 @@ TEST(OwnKinds, WindowsAreJudgedAtTheirHours) {
   };
   const Case cases[] = {
       {"more than the parent has, at these hours", child(night),
-       "q.yaml:11: Queue child: spec.windows[0]: error: while the window daily 20:00-08:00 of child is open, the "
+       "q.yaml:13: Queue child: spec.windows[0]: error: while the window daily 20:00-08:00 of child is open, the "
        "children of top are promised 12 h100 GPUs, more than its guarantee of 8; "},
       {"the later of two holds", child(night + "  - {from: '00:00', to: '24:00', guarantee: {h100: 8}}\n"), ""},
       {"in its zone",
