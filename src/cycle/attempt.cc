@@ -65,7 +65,7 @@ class Attempt {
   bool would_break_floors() const { return would_break_floors_; }
 
   std::variant<Claimed, Refused> make() {
-    if (shares_against_its_terms(state_, shape_)) return Refused{};
+    if (contradicts_itself(terms_) || shares_against_its_terms(state_, shape_)) return Refused{};
     const bool no_room = refused_.covers(state_, shape_);
     if (!no_room) ++cycle_.plan.attempts;
     if (state_.quotas().budgets().has_any()) {

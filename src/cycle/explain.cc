@@ -637,6 +637,7 @@ void explain_repair(const State& state, WorkloadId id, Explanation& explanation)
 
 // The gates before it refuse it too, but for LendingLimit: what owners keep is room that is not free.
 ReasonCode reason_of_impossible(const State& state, QueueId queue, const Shape& shape) {
+  if (contradicts_itself(shape.terms)) return ReasonCode::kInvalid;
   const auto refused = refused_by_quotas(state, queue, shape);
   return refused && *refused != ReasonCode::kLendingLimit ? *refused : reason_never(state, shape);
 }
@@ -777,6 +778,10 @@ Explanation explain(const State& state, WorkloadId id) {
   if (workload.phase != Phase::kPending) return explanation;
   if (state.is_kept_aside(id)) {
     explanation.text = why_kept_aside(state, id);
+    return explanation;
+  }
+  if (contradicts_itself(shape.terms)) {
+    explanation.text = "never: " + std::string(kContradiction);
     return explanation;
   }
   std::optional<State> lent;

@@ -212,6 +212,7 @@ bool never_in_its_hours(const State& state, const Terms& terms) {
 }
 
 ReasonCode reason_never(const State& state, const Shape& shape) {
+  if (contradicts_itself(shape.terms)) return ReasonCode::kInvalid;
   if (shares_against_its_terms(state, shape)) return ReasonCode::kIsolation;
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
   const auto fits_beside_others = [&](const NumberedPodSet& set) {

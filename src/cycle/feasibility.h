@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/reason.h"
 #include "state/state.h"
@@ -21,6 +22,10 @@ ReasonCode reason_never_of(const State& state, WorkloadId workload);
 
 // It runs in hours of the calendar alone that are all shorter than its run limit, as far as they are known.
 bool never_in_its_hours(const State& state, const Terms& terms);
+
+// It insists on a floor, and is to be best effort, which is inside none: it never starts, whatever is free.
+inline bool contradicts_itself(const Terms& terms) { return terms.best_effort && terms.guaranteed_only; }
+inline constexpr std::string_view kContradiction = "it insists on being guaranteed, and best effort is inside no floor";
 
 // It is critical, and asks GPUs that it would share with others: it never starts, whatever is free.
 bool shares_against_its_terms(const State& state, const Shape& shape);

@@ -119,6 +119,9 @@ class Assembly {
     }
     for (const QueuePart& queue : parts_.queues) {
       for (const PartAmount& each : queue.amounts) name_flavor(queue, each, with_gpus, without);
+      for (const WindowPart& window : queue.windows) {
+        for (const PartAmount& each : window.amounts) name_flavor(queue, each, with_gpus, without);
+      }
     }
     if (without.size() > 1) {
       policy_.not_followed.push_back(
@@ -253,7 +256,7 @@ class Assembly {
     made.declared = !(part.cohort && implied_.contains(part.name));
     made.queue.held = part.held;
     made.queue.closed = part.closed;
-    made.windows = part.windows;
+    for (const WindowPart& each : part.windows) made.windows.push_back(each.spec);
     made.grants = part.grants;
     made.submitters = part.submitters;
     made.place = part.place;
@@ -290,6 +293,7 @@ class Assembly {
       if (known != flavor_ids_.end()) queue.queue.quota.cells.push_back({known->second, each.level, each.count});
     }
     std::ranges::sort(queue.queue.quota.cells);
+    for (const WindowPart& each : part.windows) add_window(part, each);
     // What all the flavors that are counted together must say: one that says nothing has no bound.
     if (part.origin != Origin::kKueue) return;
     for (const AmountKind kind : {AmountKind::kBorrowingLimit, AmountKind::kLendingLimit}) {
@@ -305,14 +309,40 @@ class Assembly {
     }
   }
 
-  static void add_amount(PolicyQueue& queue, AmountKind kind, Dim dim, std::int64_t amount, const PolicyPlace& place) {
-    AmountList& amounts = amounts_of(queue.queue.quota, kind);
+  void add_window(const QueuePart& part, const WindowPart& said) {
+    if (policy_.windows.size() == kWindowsMax) {
+      return find(Severity::kError, "invalid", said.place, part.name, "the queues together have more than 64 windows",
+                  "amounts of this one are left out", "take fewer");
+    }
+    Quota amounts;
+    for (const PartAmount& each : said.amounts) {
+      const std::optional<Dim> dim = dim_of(part, each);
+      if (dim) add_to(amounts_of(amounts, each.kind), *dim, each.amount);
+    }
+    const WindowSpec& spec = said.spec;
+    const std::string zone = spec.zone == WindowTimes::kUtc ? "" : " " + spec.zone;
+    policy_.windows.push_back({.window = {.queue = queue_ids_.at(name_of(part)),
+                                          .guarantee = std::move(amounts.guarantee),
+                                          .limit = std::move(amounts.limit),
+                                          .borrowing_limit = std::move(amounts.borrowing_limit),
+                                          .lending_limit = std::move(amounts.lending_limit),
+                                          .weight_milli = spec.weight_milli},
+                               .times = spec.times,
+                               .hours = spec.days + " " + spec.from + "-" + spec.to + zone,
+                               .place = said.place});
+  }
+
+  static void add_to(AmountList& amounts, Dim dim, std::int64_t amount) {
     const auto at = std::ranges::lower_bound(amounts, dim, {}, &Amount::dim);
     if (at != amounts.end() && at->dim == dim) {
       at->amount = std::min(kAmountMax, at->amount + amount);
     } else {
       amounts.insert(at, {dim, amount});
     }
+  }
+
+  static void add_amount(PolicyQueue& queue, AmountKind kind, Dim dim, std::int64_t amount, const PolicyPlace& place) {
+    add_to(amounts_of(queue.queue.quota, kind), dim, amount);
     queue.amount_places.emplace(std::pair(kind, dim.index()), place);
   }
 

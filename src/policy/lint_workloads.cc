@@ -11,6 +11,7 @@
 #include "manifest/queue_spec.h"
 #include "model/gpu_hardware.h"
 #include "policy/lint.h"
+#include "policy/stretches.h"
 #include "state/quota_tree.h"
 #include "state/zones.h"
 
@@ -20,25 +21,66 @@ namespace {
 class WorkloadLinter {
  public:
   WorkloadLinter(const Policy& policy, std::vector<PolicyFinding>& findings)
-      : policy_(policy),
-        findings_(findings),
-        named_(policy.named_profiles()),
-        dims_(named_.dims()),
-        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound), named_) {}
+      : policy_(policy), findings_(findings), named_(policy.named_profiles()), dims_(named_.dims()) {}
 
   void look() {
-    for (const PolicyWorkload& workload : policy_.workloads) {
-      look_at_limits(workload);
-      look_at_floor(workload);
+    const std::vector<AtAllHours> amounts = at_all_hours();
+    for (std::size_t i = 0; i < policy_.workloads.size(); ++i) {
+      const PolicyWorkload& workload = policy_.workloads[i];
+      if (amounts[i].broken) tell_of_limit(workload, *amounts[i].broken);
+      if (!amounts[i].fits_floor) tell_of_floor(workload);
       look_at_budgets(workload);
-      look_at_latency(workload);
-      if (policy_.fleet) look_at_nodes(workload);
-      look_at_flavors(workload);
+      bool told = look_at_latency(workload);
+      told = (policy_.fleet && look_at_nodes(workload)) || told;
+      if (!told && workload.never) {
+        find(Severity::kError, "never-runs", workload, workload.never->what, "it waits for ever",
+             workload.never->instead);
+      }
+      look_at_flavors(workload, amounts[i].floors);
       look_at_preempting(workload);
     }
   }
 
  private:
+  // A bound that one way of a workload breaks.
+  struct Broken {
+    QueueId queue;
+    Dim dim;
+    std::int64_t bound = 0;
+    std::int64_t need = 0;
+    bool of_user = false;
+  };
+  // Of a workload, whatever windows of the calendar are open.
+  struct AtAllHours {
+    std::optional<Broken> broken;  // where it keeps to the bounds at no hour: one of those that come nearest
+    bool keeps_bounds = false;     // at some hour
+    bool fits_floor = false;       // one that it insists on, at some hour
+    FlavorSet floors;              // from its queue upwards, at some hour
+  };
+
+  // One tree at a time: there may be many hours, and many queues.
+  std::vector<AtAllHours> at_all_hours() {
+    std::vector<AtAllHours> found(policy_.workloads.size());
+    const Stretches stretches(policy_);
+    for (const OpenWindows open : stretches.all()) {
+      tree_ = QuotaTree(stretches.queues_while(open), AmountsByDim(dims_, kNoBound), named_);
+      for (std::size_t i = 0; i < found.size(); ++i) look_at_these_hours(policy_.workloads[i], found[i]);
+    }
+    return found;
+  }
+
+  void look_at_these_hours(const PolicyWorkload& workload, AtAllHours& found) const {
+    if (!found.keeps_bounds) {
+      const std::optional<Broken> broken = broken_bound(workload);
+      found.keeps_bounds = !broken;
+      if (!broken || !found.broken || broken->bound > found.broken->bound) found.broken = broken;
+    }
+    found.fits_floor = found.fits_floor || !workload.shape.terms.guaranteed_only || fits_some_floor(workload);
+    for (std::size_t flavor = 0; flavor < policy_.flavors.size(); ++flavor) {
+      if (has_floor_on_its_way(workload.queue, FlavorId(flavor))) found.floors.add(FlavorId(flavor));
+    }
+  }
+
   void find(Severity severity, const char* rule, const PolicyWorkload& workload, std::string what, std::string why,
             std::string instead) {
     findings_.push_back({severity,
@@ -71,14 +113,7 @@ class WorkloadLinter {
     return needs;
   }
 
-  // The first bound on its way up that one way breaks.
-  struct Broken {
-    QueueId queue;
-    Dim dim;
-    std::int64_t bound = 0;
-    std::int64_t need = 0;
-    bool of_user = false;
-  };
+  // The first on its way up.
   std::optional<Broken> broken_bound(const PolicyWorkload& workload, const PodSets& way) const {
     AmountsByDim needs = needs_of(way);
     // Of which flavors they are is no matter of bounds of all together.
@@ -100,20 +135,25 @@ class WorkloadLinter {
     return std::nullopt;
   }
 
-  void look_at_limits(const PolicyWorkload& workload) {
+  // That of its first way, where none keeps to all bounds.
+  std::optional<Broken> broken_bound(const PolicyWorkload& workload) const {
     std::optional<Broken> first;
     for (const PodSets& way : workload.shape.ways) {
       const auto broken = broken_bound(workload, way);
-      if (!broken) return;
+      if (!broken) return std::nullopt;
       if (!first) first = broken;
     }
-    const std::string& queue = policy_.name_of(first->queue);
+    return first;
+  }
+
+  void tell_of_limit(const PolicyWorkload& workload, const Broken& broken) {
+    const std::string& queue = policy_.name_of(broken.queue);
     find(Severity::kError, "never-runs", workload,
-         workload.name + " asks " + policy_.text_of(first->need, first->dim) + ", more than the " +
-             format_amount(first->dim.resource(), first->bound) + " that " + (first->of_user ? "one user of " : "") +
+         workload.name + " asks " + policy_.text_of(broken.need, broken.dim) + ", more than the " +
+             format_amount(broken.dim.resource(), broken.bound) + " that " + (broken.of_user ? "one user of " : "") +
              queue + " may ever hold",
          "it waits for ever",
-         "ask less, raise the " + std::string(first->of_user ? "user limit" : "limit") + " of " + queue +
+         "ask less, raise the " + std::string(broken.of_user ? "user limit" : "limit") + " of " + queue +
              ", or submit it to another queue");
   }
 
@@ -123,7 +163,7 @@ class WorkloadLinter {
     std::int64_t gpu_milli = 0;
     for (const PodSet& set : workload.shape.ways.front()) gpu_milli += set.count * set.request.gpu_milli_total();
     if (terms.best_effort || gpu_milli == 0) return;
-    for (QueueId queue = workload.queue; !queue.is_none(); queue = tree_.parent(queue)) {
+    for (QueueId queue = workload.queue; !queue.is_none(); queue = policy_.queues[queue.index()].queue.parent) {
       const PolicyQueue& at = policy_.queues[queue.index()];
       const Quota& quota = at.queue.quota;
       const bool goes_on_unpaid = quota.budget_end == BudgetEnd::kBestEffort && !terms.guaranteed_only;
@@ -145,14 +185,17 @@ class WorkloadLinter {
   }
 
   // Who insists on being guaranteed must fit a floor on its way up.
-  void look_at_floor(const PolicyWorkload& workload) {
-    if (!workload.shape.terms.guaranteed_only) return;
+  bool fits_some_floor(const PolicyWorkload& workload) const {
     for (const PodSets& way : workload.shape.ways) {
       const AmountsByDim needs = needs_of(way);
       for (QueueId queue = workload.queue; !queue.is_none(); queue = tree_.parent(queue)) {
-        if (fits_floor(queue, needs)) return;
+        if (fits_floor(queue, needs)) return true;
       }
     }
+    return false;
+  }
+
+  void tell_of_floor(const PolicyWorkload& workload) {
     find(Severity::kError, "never-runs", workload,
          workload.name + " insists on being guaranteed, and is larger than every floor from " +
              policy_.name_of(workload.queue) + " upwards",
@@ -216,13 +259,14 @@ class WorkloadLinter {
     return room;
   }
 
-  void look_at_nodes(const PolicyWorkload& workload) {
+  // Whether it is too much for them.
+  bool look_at_nodes(const PolicyWorkload& workload) {
     const PodSet* too_large = nullptr;
     std::int64_t room = 0;
     for (const PodSets& way : workload.shape.ways) {
       const auto broken =
           std::ranges::find_if(way, [&](const PodSet& set) { return room_in_fleet(set.request) < set.count; });
-      if (broken == way.end()) return;
+      if (broken == way.end()) return false;
       const std::int64_t found = room_in_fleet(broken->request);
       if (too_large == nullptr || found > room) {
         too_large = &*broken;
@@ -253,6 +297,7 @@ class WorkloadLinter {
                ", and all nodes together hold " + std::to_string(room),
            "it waits for ever", "start fewer pods, or add nodes");
     }
+    return true;
   }
 
   // How many slices there are, or could be, on one of the node's GPUs.
@@ -289,14 +334,15 @@ class WorkloadLinter {
   }
 
   // Of which way it could be if nothing else mattered, its GPUs would be others', too.
-  void look_at_latency(const PolicyWorkload& workload) {
+  bool look_at_latency(const PolicyWorkload& workload) {
     const PodSets& way = workload.shape.ways.front();
     const auto sharing = std::ranges::find_if(way, [](const PodSet& set) { return set.request.is_fraction(); });
-    if (!workload.shape.terms.latency_critical || sharing == way.end()) return;
+    if (!workload.shape.terms.latency_critical || sharing == way.end()) return false;
     find(Severity::kError, "never-runs", workload,
          workload.name + " is latency-critical, and asks a part of a GPU on which others are, too" + pod_text(*sharing),
          "it waits for ever: such work has whole GPUs, or slices",
          "ask gpus=1 or a slice (gpus=mig:1g.10gb), or leave latency=critical out");
+    return true;
   }
 
   std::string flavors_text(const PodRequest& request) const {
@@ -325,7 +371,7 @@ class WorkloadLinter {
 
   // The first flavor in which all fits is taken: one without a floor, named before one with a floor, makes borrowed work
   // of what would be guaranteed.
-  void look_at_flavors(const PolicyWorkload& workload) {
+  void look_at_flavors(const PolicyWorkload& workload, FlavorSet floors) {
     if (workload.shape.ways.size() < 2 || workload.shape.terms.best_effort) return;
     std::optional<FlavorId> without, with;
     bool as_declared = workload.shape.ways.size() == policy_.flavors.size();
@@ -335,7 +381,7 @@ class WorkloadLinter {
       const auto flavor = gpus == way.end() ? std::nullopt : only_flavor(*gpus);
       if (!flavor) return;
       as_declared = as_declared && flavor->index() == i;
-      const bool floor = has_floor_on_its_way(workload.queue, *flavor);
+      const bool floor = floors.contains(*flavor);
       if (!floor && !without) without = flavor;
       if (floor && without && !with) with = flavor;
     }
@@ -363,7 +409,7 @@ class WorkloadLinter {
   std::vector<PolicyFinding>& findings_;
   NamedProfiles named_;
   std::size_t dims_;
-  QuotaTree tree_;
+  QuotaTree tree_;  // at the hours that are being looked at
 };
 
 }  // namespace

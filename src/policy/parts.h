@@ -49,6 +49,13 @@ struct Submitters {
   friend bool operator==(const Submitters&, const Submitters&) = default;
 };
 
+// A window of a queue, and its amounts once more with the flavors that they name.
+struct WindowPart {
+  WindowSpec spec;
+  std::vector<PartAmount> amounts = {};
+  PolicyPlace place = {};
+};
+
 struct QueuePart {
   Origin origin = Origin::kBerth;
   // Kueue has two kinds of queues whose names are apart. Here an inner one is a Cohort.
@@ -62,7 +69,7 @@ struct QueuePart {
   bool reclaims = true;  // Kueue: whether it takes back from others of its cohort
   bool held = false;
   bool closed = false;
-  std::vector<WindowSpec> windows = {};
+  std::vector<WindowPart> windows = {};
   std::vector<GrantSpec> grants = {};
   Submitters submitters = {};
   PolicyPlace place;

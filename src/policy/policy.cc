@@ -46,7 +46,9 @@ std::vector<Queue> Policy::plain_queues() const {
 NamedProfiles Policy::named_profiles() const {
   std::vector<Flavor> plain;
   for (const PolicyFlavor& each : flavors) plain.push_back(each.flavor);
-  return profiles_named_by(plain_queues(), {}, plain);
+  std::vector<Window> changes;
+  for (const PolicyWindow& each : windows) changes.push_back(each.window);
+  return profiles_named_by(plain_queues(), changes, plain);
 }
 
 FlavorAmount Policy::named(Dim dim, std::int64_t amount) const {

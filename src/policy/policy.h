@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "manifest/queue_spec.h"
+#include "manifest/window_times.h"
+#include "model/calendar.h"
 #include "model/flavor.h"
 #include "model/node.h"
 #include "model/queue.h"
@@ -48,12 +50,27 @@ struct PolicyQueue {
   const PolicyPlace& place_of(AmountKind kind, Dim dim) const;
 };
 
+// Other amounts of a queue at some hours.
+struct PolicyWindow {
+  Window window;  // without the moments at which it is open
+  WindowTimes times;
+  std::string hours;  // as they were written: "daily 20:00-08:00 Europe/Berlin"
+  PolicyPlace place;
+};
+
+// Why no nodes that there are could ever run a workload, in words, and what to write instead.
+struct NeverRuns {
+  std::string what;
+  std::string instead;
+};
+
 // A workload that somebody wants to run.
 struct PolicyWorkload {
   std::string name;
   QueueId queue;
   WorkloadShape shape;
   PolicyPlace place;
+  std::optional<NeverRuns> never = {};  // as the core says it, where there is a state to ask it of
 };
 
 // So many equal nodes.
@@ -68,10 +85,12 @@ struct PolicyTrust {
   PolicyPlace place;
 };
 
-// INVARIANT: parents stand before their children; flavors are numbered by their place in the list.
+// INVARIANT: parents stand before their children; flavors are numbered by their place in the list; there are kWindowsMax windows
+// at most, and of those of one queue the later ones hold.
 struct Policy {
   std::vector<PolicyFlavor> flavors;
   std::vector<PolicyQueue> queues;
+  std::vector<PolicyWindow> windows = {};
   std::vector<QueueDoor> doors;
   std::vector<Priority> priorities;
   std::vector<TopologyPart> topologies = {};
@@ -84,7 +103,7 @@ struct Policy {
   const std::string& name_of(QueueId queue) const { return queues[queue.index()].queue.name; }
   const std::string& name_of(FlavorId flavor) const { return flavors[flavor.index()].flavor.name; }
   std::vector<Queue> plain_queues() const;
-  // Profiles of slices that amounts name.
+  // Profiles of slices that amounts name, those of windows too.
   NamedProfiles named_profiles() const;
   // As the objects of queues name it.
   FlavorAmount named(Dim dim, std::int64_t amount = 0) const;

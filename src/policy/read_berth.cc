@@ -23,6 +23,21 @@ void add_amounts(ObjectReader& reader, const char* field, AmountKind kind, const
   }
 }
 
+void add_windows(ObjectReader& reader, const std::vector<WindowSpec>& windows, QueuePart& queue) {
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    WindowPart made{.spec = windows[i], .place = reader.place("spec.windows[" + std::to_string(i) + "]")};
+    for (const auto& [kind, amounts] : {std::pair{AmountKind::kGuarantee, &made.spec.guarantee},
+                                        {AmountKind::kLimit, &made.spec.limit},
+                                        {AmountKind::kBorrowingLimit, &made.spec.borrowing_limit},
+                                        {AmountKind::kLendingLimit, &made.spec.lending_limit}}) {
+      for (const FlavorAmount& each : *amounts) {
+        made.amounts.push_back({kind, each.flavor, each.resource, each.amount, made.place, each.profile});
+      }
+    }
+    queue.windows.push_back(std::move(made));
+  }
+}
+
 std::vector<std::string> texts(const Value& list) {
   std::vector<std::string> found;
   for (const Value& item : list.items()) found.emplace_back(item.text());
@@ -51,7 +66,7 @@ void read_berth_queue(ObjectReader& reader) {
   queue.order = read.spec.order;
   queue.held = read.spec.stop == QueueStop::kHold;
   queue.closed = read.spec.stop == QueueStop::kDrain;
-  queue.windows = read.spec.windows;
+  add_windows(reader, read.spec.windows, queue);
   queue.grants = read.spec.grants;
   queue.quota = read.spec.policies;
   add_amounts(reader, "guarantee", AmountKind::kGuarantee, read.spec.guarantee, queue);

@@ -437,6 +437,52 @@ TEST(OwnKinds, AreReadAsTheSchedulerReadsThem) {
           .contains("did you mean H100?"));
 }
 
+TEST(OwnKinds, WindowsAreJudgedAtTheirHours) {
+  const std::string head = "---\napiVersion: berth.dev/v1alpha1\nkind: Queue\n";
+  const std::string top = head + "metadata: {name: top}\nspec: {guarantee: {h100: 8}}\n";
+  const auto child = [&](const std::string& windows) {
+    return top + head + "metadata: {name: child}\nspec:\n  parent: top\n  windows:\n" + windows;
+  };
+  const std::string night = "  - {from: '20:00', to: '08:00', guarantee: {h100: 12}}\n";
+  struct Case {
+    const char* what;
+    std::string yaml;
+    const char* says;
+  };
+  const Case cases[] = {
+      {"more than the parent has, at these hours", child(night),
+       "q.yaml:13: Queue child: spec.windows[0]: error: while the window daily 20:00-08:00 of child is open, the "
+       "children of top are promised 12 h100 GPUs, more than its guarantee of 8; "},
+      {"the later of two holds", child(night + "  - {from: '00:00', to: '24:00', guarantee: {h100: 8}}\n"), ""},
+      {"in its zone",
+       child("  - {days: mon-fri, from: '20:00', to: '08:00', zone: Europe/Berlin, guarantee: {h100: 12}}\n"),
+       "while the window mon-fri 20:00-08:00 Europe/Berlin of child is open, "},
+      {"the limit falls below the guarantee",
+       head + "metadata: {name: a}\nspec: {guarantee: {h100: 8}, windows: [{from: '08:00', to: '09:00', limit: {h100: "
+              "4}}]}\n",
+       "while the window daily 08:00-09:00 of a is open, the limit of a, 4 h100 GPUs, is below its guarantee of 8"},
+      {"amounts that never hold are none",
+       head + "metadata: {name: a}\nspec: {guarantee: {h100: 8}, limit: {h100: 4}, windows: [{from: '00:00', to: "
+              "'24:00', limit: {h100: 8}}]}\n",
+       ""},
+      {"a flavor that a window alone names is one",
+       head + "metadata: {name: a}\nspec: {windows: [{from: '08:00', to: '09:00', guarantee: {l4: 4}, limit: {l4: "
+              "2}}]}\n",
+       "the limit of a, 2 l4 GPUs, is below its guarantee of 4"},
+  };
+  for (const Case& each : cases) {
+    const std::string said = found(each.yaml);
+    EXPECT_TRUE(*each.says == 0 ? said.empty() : said.contains(each.says)) << each.what << ": " << said;
+  }
+  std::string many;
+  for (int queue = 0; queue < 5; ++queue) {
+    many += head + "metadata: {name: q" + std::to_string(queue) + "}\nspec:\n  windows:\n";
+    for (int i = 0; i < 13; ++i) many += "  - {from: '08:00', to: '09:00', guarantee: {h100: 1}}\n";
+  }
+  EXPECT_TRUE(found(many).contains("Queue q4: spec.windows[12]: error: the queues together have more than 64 windows"))
+      << found(many);
+}
+
 TEST(PriorityClasses, NeverIsNotProtection) {
   const std::string head = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: a}\nvalue: 5\n";
   EXPECT_EQ(found(head), "");

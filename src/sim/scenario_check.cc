@@ -515,10 +515,14 @@ void check(ScenarioWorld& world, const ExpectReservation& expected) {
 
 void check(ScenarioWorld& world, const ExpectLint& expected) {
   // Every workload is compared with every queue above it and every kind of node.
-  const Wide kinds = std::ssize(world.state().node_types().counts) + std::ssize(world.state().queues());
-  if (!world.afford(kinds * (1 + world.sets()) +
-                    Wide{std::ssize(world.state().queues())} * std::ssize(world.state().queues())))
-    return;
+  const Wide queues = std::ssize(world.state().queues());
+  const Wide kinds = queues + std::ssize(world.state().node_types().counts);
+  // Of each window every opening is looked at, and all queues and workloads once where it opens or closes in a week.
+  const Wide windows = std::ssize(world.places().windows);
+  const Wide turns = windows * 4 * (kCalendarAhead.ms / kDayMs) + windows * 14 * (queues + world.sets());
+  // And whether nodes could ever run it, each workload by itself.
+  const Wide places = Wide{4} * world.nodes() * world.sets();
+  if (!world.afford(kinds * (1 + world.sets()) + queues * queues + turns + places)) return;
   const std::string found = refuted(expected, policy_of(world.state(), world.places()));
   if (!found.empty()) world.fail(found);
 }

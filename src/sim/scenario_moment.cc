@@ -91,30 +91,36 @@ std::string two_digits(std::int64_t number) { return (number < 10 ? "0" : "") + 
 
 }  // namespace
 
-Parsed<Time> ScenarioClock::on_date(std::string_view text) {
+Parsed<Time> ScenarioClock::on_date(std::string_view text) const {
   const std::optional<std::int64_t> ms = date_ms(text);
   if (!ms) return std::unexpected(quote(text) + std::string(kWrite));
-  const std::int64_t first_day = first_day_ ? *first_day_ : floor_days(*ms) - now_.ms / kDayMs;
-  first_day_ = first_day;
-  return Time{*ms - first_day * kDayMs};
+  return Time{*ms - zero_since_1970().ms};
 }
 
-Parsed<Time> ScenarioClock::later(std::string_view text) {
-  Time moment;
+Parsed<Time> ScenarioClock::without_date(std::string_view text) const {
   if (text.starts_with('+')) {
     const Parsed<std::int64_t> ms = parse_duration_ms(text.substr(1));
     if (!ms) return std::unexpected(ms.error());
-    moment = now_ + Duration{std::min(*ms, kTimeMax.ms + 1)};
-  } else if (text.find('T') != std::string_view::npos) {
-    const Parsed<Time> date = on_date(text);
-    if (!date) return date;
-    moment = *date;
-  } else {
-    const std::optional<std::int64_t> ms = time_of_day_ms(text);
-    if (!ms) return std::unexpected(quote(text) + std::string(kWrite));
-    moment = Time{now_.ms / kDayMs * kDayMs + *ms};
-    if (moment < now_) moment = moment + Duration{kDayMs};
+    return now_ + Duration{std::min(*ms, kTimeMax.ms + 1)};
   }
+  const std::optional<std::int64_t> ms = time_of_day_ms(text);
+  if (!ms) return std::unexpected(quote(text) + std::string(kWrite));
+  const Time today{now_.ms / kDayMs * kDayMs + *ms};
+  return today < now_ ? today + Duration{kDayMs} : today;
+}
+
+Parsed<Time> ScenarioClock::later(std::string_view text) {
+  const std::optional<std::int64_t> ms = date_ms(text);
+  if (ms && !first_day_) first_day_ = floor_days(*ms) - now_.ms / kDayMs;
+  return foretold(text);
+}
+
+Parsed<Time> ScenarioClock::foretold(std::string_view text) const {
+  const Parsed<Time> moment = text.contains('T') ? on_date(text) : without_date(text);
+  return moment ? not_before_now(text, *moment) : moment;
+}
+
+Parsed<Time> ScenarioClock::not_before_now(std::string_view text, Time moment) const {
   if (moment < now_) {
     return std::unexpected(quote(text) + " is before now, which is " + now_in_words() +
                            "; write a later moment, or +10m");
@@ -138,7 +144,7 @@ std::string ScenarioClock::now_in_words() const {
          two_digits(static_cast<unsigned>(date.day())) + " " + format_moment(Time{now_.ms % kDayMs});
 }
 
-Parsed<Time> ScenarioClock::earlier(std::string_view text) {
+Parsed<Time> ScenarioClock::earlier(std::string_view text) const {
   Time moment;
   if (text.find('T') != std::string_view::npos) {
     const Parsed<Time> date = on_date(text);
@@ -156,7 +162,7 @@ Parsed<Time> ScenarioClock::earlier(std::string_view text) {
   return moment;
 }
 
-Parsed<Time> ScenarioClock::due(std::string_view text) {
+Parsed<Time> ScenarioClock::due(std::string_view text) const {
   if (text.find('T') != std::string_view::npos) return on_date(text);
   const std::optional<std::int64_t> ms = time_of_day_ms(text);
   if (!ms) return std::unexpected(quote(text) + " is not a moment; write 08:00, 08:00:30 or 2026-11-21T08:00:00Z");

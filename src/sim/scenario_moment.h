@@ -20,8 +20,10 @@ class ScenarioClock {
   Parsed<Time> later(std::string_view text);
   // The same of what is planned: a date says nothing of today, which without another is that Monday.
   Parsed<Time> planned(std::string_view text);
+  // What is expected to come: as later(), but that a date says nothing of today here.
+  Parsed<Time> foretold(std::string_view text) const;
   // "08:00": a moment at which something is expected to be due, before or after now, on this day or another.
-  Parsed<Time> due(std::string_view text);
+  Parsed<Time> due(std::string_view text) const;
   void advance_to(Time moment) { now_ = moment; }
   // Its moments are those since 1970, and so are its dates.
   void begin_in_1970() { first_day_ = 0; }
@@ -33,10 +35,14 @@ class ScenarioClock {
   Duration zero_since_1970() const;
 
   // "08:00": the last time that it was so, today or yesterday; or a date. What cannot have come yet is a complaint.
-  Parsed<Time> earlier(std::string_view text);
+  Parsed<Time> earlier(std::string_view text) const;
 
  private:
-  Parsed<Time> on_date(std::string_view text);
+  // Where no date has been given, it is that Monday.
+  Parsed<Time> on_date(std::string_view text) const;
+  Parsed<Time> not_before_now(std::string_view text, Time moment) const;
+  // "08:00" or "+10m"
+  Parsed<Time> without_date(std::string_view text) const;
   std::string now_in_words() const;
 
   Time now_;

@@ -64,6 +64,7 @@ struct ReportCheckpoint {
 struct DeclareWindow {
   Window window;
   WindowTimes times;
+  std::string hours = {};  // as they were written
 };
 enum class NodeChange : std::uint8_t { kFail, kDrain, kRestore };
 struct ChangeNode {

@@ -1,11 +1,13 @@
 #include "sim/scenario_policy.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <variant>
 
 #include "base/wording.h"
 #include "policy/lint.h"
+#include "sim/scenario_never.h"
 
 namespace berth {
 namespace {
@@ -29,11 +31,21 @@ std::string lower_case(std::string_view text) {
 void ScenarioPlaces::note(std::int64_t line, const Event& event) {
   if (std::holds_alternative<FlavorAdded>(event)) flavor_lines.push_back(line);
   if (std::holds_alternative<QueueAdded>(event)) queue_lines.push_back(line);
-  if (const auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) {
-    workloads.push_back({submitted->name, submitted->queue, submitted->shape, place_at(file, line)});
+  if (const auto* const fact = std::get_if<WorkloadSubmitted>(&event)) {
+    if (fact->step_of.is_none()) {
+      workloads.push_back({fact->name, fact->queue, fact->shape, place_at(file, line)});
+      workload_ids.emplace_back(submitted);
+    }
+    ++submitted;
   }
   if (const auto* const trusting = std::get_if<TrustChanged>(&event)) note_trust(line, trusting->circles);
   if (const auto* const grant = std::get_if<GrantAdded>(&event)) grants.push_back(*grant);
+}
+
+void ScenarioPlaces::note(std::int64_t line, const DeclareWindow& declared) {
+  // Hours of workloads change nothing of a queue.
+  if (declared.window.queue.is_none()) return;
+  windows.push_back({declared.window, declared.times, declared.hours, place_at(file, line)});
 }
 
 // A level keeps the line where it was named first.
@@ -49,6 +61,23 @@ void ScenarioPlaces::note_trust(std::int64_t line, const std::vector<Circle>& ci
   trust = std::move(now);
 }
 
+namespace {
+
+// Those who are alike are asked for once.
+void ask_who_never_runs(const State& state, const ScenarioPlaces& places, std::vector<PolicyWorkload>& workloads) {
+  std::map<ShapeId, bool> could_run;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    const Workload* const known = state.workloads().find(places.workload_ids[i]);
+    if (known == nullptr) continue;
+    const auto [at, is_new] = could_run.try_emplace(known->shape, true);
+    if (!is_new && at->second) continue;
+    workloads[i].never = why_never_runs(state, state.shape(known->shape), workloads[i].name);
+    at->second = !workloads[i].never;
+  }
+}
+
+}  // namespace
+
 Policy policy_of(const State& state, const ScenarioPlaces& places) {
   Policy policy;
   for (std::size_t i = 0; i < state.flavors().size(); ++i) {
@@ -63,11 +92,13 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   for (const GrantAdded& each : places.grants) {
     policy.queues[each.queue.index()].grants.push_back({each.gpu_us, each.until});
   }
+  policy.windows = places.windows;
   policy.workloads = places.workloads;
   policy.trust = places.trust;
   const NodeTypes& types = state.node_types();
   // Without any nodes nothing can be said about them.
   if (types.nodes.size() == 0) return policy;
+  ask_who_never_runs(state, places, policy.workloads);
   policy.fleet.emplace();
   bool some_spare = false;
   for (std::size_t i = 0; i < state.nodes(); ++i) some_spare = some_spare || state.node(NodeId(i)).spare;
@@ -87,17 +118,48 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   return policy;
 }
 
+namespace {
+
+// Its hours are those of the first days, wherever in the text it stands.
+void tell(State& state, std::uint32_t number, const DeclareWindow& declared, Duration zero_since_1970) {
+  Window window = declared.window;
+  window.known_until = Time{} + kCalendarAhead;
+  window.open = declared.times.openings(Time{}, window.known_until, zero_since_1970);
+  const WindowChanged told{number, std::move(window)};
+  if (!state.refusal(told)) state.apply(told);
+}
+
+// Whether the state knows it now. What it is to begin after does not matter for whether nodes could run it, and others may end before.
+bool submit(State& state, const WorkloadSubmitted& submitted) {
+  WorkloadSubmitted at_once = submitted;
+  at_once.at = Time{};
+  at_once.after.clear();
+  if (state.refusal(at_once)) return false;
+  state.apply(at_once);
+  return true;
+}
+
+}  // namespace
+
 Result<Policy> read_scenario_policy(const std::string& file_name, std::string_view text) {
   const Result<Scenario> scenario = parse_scenario(file_name, text);
   if (!scenario) return scenario.error();
   State state;
   ScenarioPlaces places;
   places.file = file_name;
+  std::uint32_t windows = 0;
+  bool all_are_known = true;
   for (const Statement& statement : scenario->statements) {
+    if (const auto* const window = std::get_if<DeclareWindow>(&statement.action)) {
+      places.note(statement.line, *window);
+      tell(state, windows++, *window, scenario->zero_since_1970);
+    }
     const Event* const event = std::get_if<Event>(&statement.action);
     if (event == nullptr) continue;
-    const auto* const submitted = std::get_if<WorkloadSubmitted>(event);
-    if (submitted == nullptr || submitted->step_of.is_none()) places.note(statement.line, *event);
+    places.note(statement.line, *event);
+    if (const auto* const submitted = std::get_if<WorkloadSubmitted>(event)) {
+      all_are_known = all_are_known && submit(state, *submitted);
+    }
     const bool declares = std::holds_alternative<RunConfigured>(*event) ||
                           std::holds_alternative<FlavorAdded>(*event) || std::holds_alternative<QueueAdded>(*event) ||
                           std::holds_alternative<QueueChanged>(*event) || std::holds_alternative<NodesAdded>(*event);

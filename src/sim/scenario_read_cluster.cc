@@ -114,12 +114,9 @@ void take_modes(const ScenarioReading& reading, ScenarioLine& line, Node& node) 
 
 // As how many each of its GPUs counts.
 std::int32_t take_replicas(ScenarioLine& line, Sharing sharing) {
+  constexpr std::int32_t kIfNotSaid = 4;
   const ScenarioWord* const word = line.take("replicas");
-  if (sharing == Sharing::kTimeslice) {
-    if (word == nullptr)
-      line.complain("mode=timeslice lets work take turns on a GPU; write by how many, as in replicas=4");
-    return static_cast<std::int32_t>(line.integer(word, 2, kReplicasMax, 2));
-  }
+  if (sharing == Sharing::kTimeslice) return static_cast<std::int32_t>(line.integer(word, 2, kReplicasMax, kIfNotSaid));
   if (word != nullptr)
     line.complain(*word, "replicas= is of GPUs on which work takes turns; write mode=timeslice, too");
   return 1;
@@ -338,6 +335,8 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
     reading.names.nodes.add(node.name);
     added.nodes.push_back(node);
   }
+  if (node.gpus > 0 && node.sharing == Sharing::kExclusive && node.other_modes.empty())
+    reading.whole_gpus[node.flavor] += count * node.gpus;
   reading.add(line, Event(std::move(added)));
 }
 

@@ -261,6 +261,7 @@ void read_window(ScenarioReading& reading, ScenarioLine& line) {
     if (!times)
       return line.complain(zone != nullptr && times.error().starts_with("zone") ? *zone : *days, times.error());
     declared.times = *times;
+    declared.hours = days->value + " " + hours->value + (zone == nullptr ? "" : " " + zone->value);
   }
   take_window_amounts(reading, line, declared.window);
   line.finish(kWindowKeys);

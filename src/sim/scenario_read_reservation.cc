@@ -93,6 +93,11 @@ void take_gpus(ScenarioReading& reading, ScenarioLine& line, Reservation& reserv
   }
   reservation.flavor = amount->flavor.value_or(FlavorId(0));
   reservation.gpus = amount->amount / kMilliPerGpu;
+  const std::int64_t there = reading.whole_gpus[reservation.flavor];
+  if (reservation.gpus <= there || reading.names.nodes.size() == 0) return;
+  line.complain(*word, "gpus: there are " + std::to_string(there) + " GPUs of " +
+                           reading.names.flavors[reservation.flavor.index()] +
+                           " that are not shared; reserve no more, or write all nodes lines above");
 }
 
 // It stands where workloads' names may: in cancel, and in for=.

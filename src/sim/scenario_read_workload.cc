@@ -46,9 +46,6 @@ Terms take_terms(ScenarioLine& line) {
   terms.movable = takes_yes(line, "movable");
   terms.resizes_live = takes_the_word(line, "resize", "live");
   terms.replaces = takes_yes(line, "replaces");
-  if (terms.best_effort && terms.guaranteed_only) {
-    line.complain("guaranteed=only insists on a floor, and best effort is inside none; write one of the two");
-  }
   terms.grace = take_duration(line, "grace", terms.grace);
   terms.run_limit = take_length_of_run(line, "limit");
   if (const ScenarioWord* const word = line.take("pdb")) {

@@ -57,11 +57,12 @@ struct ScenarioReading {
   ScenarioClock clock;
   ScenarioNames names;
   std::vector<Flavor> flavors;
-  bool begun = false;                    // something stands above that is no configuration
-  std::vector<Queue> queues;             // as they are where the reading stands
-  std::set<std::string> implied_queues;  // those that only a path below them has named
-  std::vector<Circle> circles;           // as they are where the reading stands
-  bool looks_beyond_devices = false;     // some circle keeps strangers further away, somewhere
+  bool begun = false;                           // something stands above that is no configuration
+  std::vector<Queue> queues;                    // as they are where the reading stands
+  std::set<std::string> implied_queues;         // those that only a path below them has named
+  std::vector<Circle> circles;                  // as they are where the reading stands
+  bool looks_beyond_devices = false;            // some circle keeps strangers further away, somewhere
+  std::map<FlavorId, std::int64_t> whole_gpus;  // of nodes that are never shared, so far
   std::vector<WorkloadDraft> drafts;
   std::int64_t pods = 0;
   std::map<WorkloadId, std::int64_t> pods_of;  // with its steps; of those that are submitted here

@@ -61,7 +61,21 @@ void take_strategy_beside(ScenarioLine& line, const ScenarioWord& word, std::siz
   topology.on_nodes = static_cast<OnNodes>(strategy);
 }
 
-void take_strategy(ScenarioLine& line, Topology& topology) {
+// All pods on one node, which is in one domain of whatever level they are to be together in. Where they have to be, it is in one:
+// then all of them are one slice. Whether it could be said.
+bool keep_on_one_node(std::int64_t pods, Topology& topology) {
+  if (topology.has_slices()) return false;
+  if (topology.together == Togetherness::kRequired && topology.level != kNodeLevel) {
+    topology.slice_pods = pods;
+    topology.slice_level = kNodeLevel;
+  } else {
+    topology.together = Togetherness::kRequired;
+    topology.level = kNodeLevel;
+  }
+  return true;
+}
+
+void take_strategy(ScenarioLine& line, std::int64_t pods, Topology& topology) {
   const ScenarioWord* const word = line.take("strategy");
   if (word == nullptr) return;
   const auto strategy = line.choice(*word, kStrategies, "is no strategy");
@@ -69,6 +83,7 @@ void take_strategy(ScenarioLine& line, Topology& topology) {
   if (topology.is_spread()) return take_strategy_beside(line, *word, *strategy, topology);
   const bool packs = *strategy < 2;
   if (packs && topology.together != Togetherness::kAnywhere) {
+    if (*strategy == 0 && keep_on_one_node(pods, topology)) return;
     return line.complain(*word, "strategy=" + word->value + " is topology=" +
                                     (*strategy == 0 ? "required" : "preferred") + ":node; write one of them");
   }
@@ -100,7 +115,7 @@ Topology take_topology(ScenarioLine& line, std::int64_t pods) {
   take_together(line, topology);
   take_slices(line, pods, topology);
   take_spread(line, topology);
-  take_strategy(line, topology);
+  take_strategy(line, pods, topology);
   if (!topology.is_spread()) return topology;
   const ScenarioWord* const spread = line.find("spread");
   const ScenarioWord& word = spread != nullptr ? *spread : *line.find("strategy");

@@ -206,7 +206,7 @@ void ScenarioWorld::declare(const Event& event) {
   if (reserved != nullptr && (!afford(1 + 8 * Wide{nodes()}) || !apply(TimePassed{now_}))) return;
   if (!apply(event)) return;
   const auto* const fact = std::get_if<WorkloadSubmitted>(&event);
-  if (fact == nullptr || fact->step_of.is_none()) places_.note(line_, event);
+  places_.note(line_, event);
   if (reserved != nullptr) reservations_.push_back(reserved->reservation.name);
   if (fact != nullptr) note_submitted(*fact);
 }
@@ -413,6 +413,7 @@ void ScenarioWorld::stop_one() {
 
 void ScenarioWorld::declare(const DeclareWindow& window) {
   windows_.push_back(window);
+  places_.note(line_, window);
   if (apply(TimePassed{now_})) tell_window(windows_.size() - 1);
 }
 

@@ -41,7 +41,12 @@ void know(ScenarioReading& reading, const Recorded& recorded) {
     reading.queues.push_back(queue);
   }
   std::vector<std::string> nodes;
-  for (std::size_t i = 0; i < state.nodes(); ++i) nodes.push_back(state.node(NodeId(i)).name);
+  for (std::size_t i = 0; i < state.nodes(); ++i) {
+    const Node& node = state.node(NodeId(i));
+    nodes.push_back(node.name);
+    if (node.gpus > 0 && node.sharing == Sharing::kExclusive && node.other_modes.empty())
+      reading.whole_gpus[node.flavor] += node.gpus;
+  }
   add_names(reading.names.nodes, nodes);
   add_names(reading.names.workloads, recorded.workloads);
   // What is numbered here is not what has these numbers there.
