@@ -48,6 +48,45 @@ Result<JournalsUntil> find_journals(const std::string& path, const std::string& 
   return JournalsUntil{*journals, *until};
 }
 
+// Where a journal's moments are dates, "2h" is after its beginning.
+Time moment_from(Time beginning, Time moment) {
+  const bool is_length = is_date(beginning) && !is_date(moment);
+  return is_length ? beginning + Duration{moment.ms} : moment;
+}
+
+struct JournalUntil {
+  std::string path;
+  Bytes journal;
+  std::optional<Time> until;
+};
+
+// A length counts from the beginning of the newest; of a date the newest is meant that had begun by then.
+Result<JournalUntil> find_journal(const std::string& path, const std::string& moment) {
+  const Result<JournalsUntil> found = find_journals(path, moment);
+  if (!found) return found.error();
+  std::optional<Time> earliest;
+  for (auto at = found->paths.rbegin(); at != found->paths.rend(); ++at) {
+    Result<JournalBytes> journal = read_journal(*at);
+    if (!journal) return journal.error();
+    const std::optional<Time> beginning = found->until ? beginning_of(journal->bytes) : std::nullopt;
+    if (!beginning) {
+      // One that tells of no moment has begun after all others, or is to be complained about.
+      if (found->until && at + 1 != found->paths.rend()) continue;
+      return JournalUntil{*at, std::move(journal->bytes), found->until};
+    }
+    const Time until = moment_from(*beginning, *found->until);
+    if (*beginning <= until) return JournalUntil{*at, std::move(journal->bytes), until};
+    earliest = beginning;
+  }
+  return Complaints({found->paths.front()},
+                    "begins at " + moment_in_words(*earliest) + ", after that moment; name a later one");
+}
+
+void say_where_it_ends(const std::string& path, const Recorded& recorded, std::optional<Time> until) {
+  if (!until || recorded.goes_on || recorded.now >= *until) return;
+  fmt::print(stderr, "{}: nothing is recorded after {}; as it was then\n", path, moment_in_words(recorded.now));
+}
+
 }  // namespace
 
 bool is_meant(std::string_view recorded, std::string_view meant) {
@@ -70,37 +109,55 @@ Result<std::optional<Time>> parse_moment(const std::string& option, const std::s
   return Complaints({option}, quote(text) + " is no moment; write 2h30m after the beginning, or 2026-11-21T08:00:00Z");
 }
 
-Result<Bytes> read_journal(const std::string& path) {
+Result<JournalBytes> read_journal(const std::string& path) {
   const Result<std::string> file = read_file(path);
   if (!file) return file.error();
   Bytes bytes(file->begin(), file->end());
-  if (!is_snapshot(bytes)) return bytes;
+  if (!is_snapshot(bytes)) return JournalBytes{std::move(bytes)};
   const auto journal = journal_in(path, bytes);
   if (!journal) return journal.error();
-  return Bytes(journal->begin(), journal->end());
+  return JournalBytes{Bytes(journal->begin(), journal->end()), JournalEnd::kAfterAnyRecord};
 }
 
 Result<Bytes> read_snapshot(const std::string& path, const std::string& moment, Recorded& as_it_was) {
-  const Result<JournalsUntil> found = find_journals(path, moment);
+  const Result<JournalUntil> found = find_journal(path, moment);
   if (!found) return found.error();
-  const Result<Bytes> newest = read_journal(found->paths.back());
-  if (!newest) return newest.error();
-  return snapshot_of(found->paths.back(), *newest, found->until, as_it_was);
+  Result<Bytes> snapshot = snapshot_of(found->path, found->journal, found->until, as_it_was);
+  if (snapshot) say_where_it_ends(found->path, as_it_was, found->until);
+  return snapshot;
 }
 
 Result<Recorded> read_recording(const std::string& path, const std::string& moment) {
-  const Result<JournalsUntil> found = find_journals(path, moment);
+  const Result<JournalUntil> found = find_journal(path, moment);
   if (!found) return found.error();
-  const Result<Bytes> newest = read_journal(found->paths.back());
-  if (!newest) return newest.error();
-  return recorded_at(found->paths.back(), *newest, found->until);
+  Result<Recorded> recorded = recorded_at(found->path, found->journal, found->until);
+  if (recorded) say_where_it_ends(found->path, *recorded, found->until);
+  return recorded;
 }
 
-Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until) {
-  const Result<JournalsUntil> found = find_journals(path, until);
+Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& moment) {
+  Result<JournalsUntil> found = find_journals(path, moment);
   if (!found) return found.error();
-  return timeline_of(found->paths, read_journal, found->until,
-                     [](const Complaints& why) { fmt::print(stderr, "left out: {}\n", why.to_string()); });
+  std::optional<Time>& until = found->until;
+  if (until) {
+    const Result<JournalBytes> first = read_journal(found->paths.front());
+    if (!first) return first.error();
+    const Time beginning = beginning_of(first->bytes).value_or(Time{});
+    until = moment_from(beginning, *until);
+    if (*until < beginning) {
+      return Complaints({found->paths.front()},
+                        "begins at " + moment_in_words(beginning) + ", after that moment; name a later one");
+    }
+  }
+  const auto read = [](const std::string& name) -> Result<Bytes> {
+    Result<JournalBytes> journal = read_journal(name);
+    if (!journal) return journal.error();
+    return std::move(journal->bytes);
+  };
+  Result<RecordedTimeline> timeline = timeline_of(
+      found->paths, read, until, [](const Complaints& why) { fmt::print(stderr, "left out: {}\n", why.to_string()); });
+  if (timeline) say_where_it_ends(path, timeline->recorded, until);
+  return timeline;
 }
 
 std::string moment_in_words(Time moment) {

@@ -13,18 +13,24 @@
 
 namespace berth {
 
-// The bytes of a journal; of a snapshot (`berth snapshot`) those of the one in it.
-Result<Bytes> read_journal(const std::string& path);
+struct JournalBytes {
+  Bytes bytes;
+  JournalEnd end = JournalEnd::kOfItsLastRun;
+};
 
-// A journal, a snapshot, or the newest journal of a folder of them, as it was at `moment`: "2h30m" after its beginning, or "2026-11-21T08:00:00Z"; empty:
-// all of it.
+// A journal; of a snapshot (`berth snapshot`) the one in it, which is whole though that went on, or may still.
+Result<JournalBytes> read_journal(const std::string& path);
+
+// A journal or a snapshot as it was at `moment`: "2h30m" after its beginning, or "2026-11-21T08:00:00Z"; empty: all of it. Of a
+// folder of journals the newest, for a date the newest that had begun by then. Where a journal ends before that moment, stderr
+// says so.
 Result<Recorded> read_recording(const std::string& path, const std::string& moment);
 
 // All that is in one of these until a moment, as a snapshot's file; `as_it_was`: what is in it.
 Result<Bytes> read_snapshot(const std::string& path, const std::string& moment, Recorded& as_it_was);
 
-// As a timeline; of a folder all journals, one after the other. What cannot be replayed is left out, and stderr says so.
-Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until);
+// As a timeline; of a folder all journals, one after the other, and lengths count from the beginning of the first. What cannot be replayed is left out, and stderr says so.
+Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& moment);
 
 // "2h30m" or "2026-11-21T08:00:00Z"; none where nothing was typed.
 Result<std::optional<Time>> parse_moment(const std::string& option, const std::string& text);

@@ -3,8 +3,118 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/test_command.h"
+#include "journal/chain.h"
+#include "manifest/timestamp.h"
+#include "sim/session.h"
 
 namespace berth::recording_test {
+
+constexpr Time kMorning{1'795'752'000'000};
+
+// What a scheduler has written that began at that moment, and still runs: 10 s later the job came, and 10 s after that it started.
+std::string journal_of_life(const std::string& job, Time begin) {
+  ChainWriter chain;
+  Bytes file;
+  const auto append = [&](const Bytes& bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
+  append(chain.begin_section(0, 1));
+  Session session([&](const Bytes& payload) { append(chain.append(payload)); });
+  const auto decide = [&](Time now) { session.decide(now, [](const Plan&) {}); };
+  session.apply(RunConfigured{.seed = Seed{1}});
+  session.apply(FlavorAdded{{"h100", "H100", 81'559}});
+  session.apply(QueueAdded{{.name = "q", .parent = {}, .order = Order::kFifoSkip}});
+  session.apply(
+      NodesAdded{{{.name = "n1", .flavor = FlavorId(0), .gpus = 8, .cpu_milli = 64'000, .memory_bytes = 1 << 30}}});
+  decide(begin);
+  const PodRequest request{.gpus = 8, .gpu_milli = kMilliPerGpu};
+  session.apply(WorkloadSubmitted{
+      .name = job, .queue = QueueId(0), .at = begin + seconds(10), .shape = {.ways = {{{.request = request}}}}});
+  decide(begin + seconds(20));
+  return {file.begin(), file.end()};
+}
+
+class Lives : public Cli {
+ protected:
+  // Of the folder, or of a file in it: how it was at the moment.
+  CommandOutcome replayed(const std::string& what, const std::string& moment) const {
+    return berth_command({"replay", path(what), "--until", moment});
+  }
+  const std::string first_ = file("000001.journal", journal_of_life("default/a/0a", kMorning));
+  const std::string second_ = file("000002.journal", journal_of_life("default/b/0b", kMorning + seconds(3600)));
+};
+
+TEST_F(Lives, OfThemTheMomentIsLookedForWhereItIsTold) {
+  const auto at = [](std::int64_t s) { return format_timestamp(kMorning + seconds(s)); };
+  struct Case {
+    std::string what, moment, said, remark;
+  };
+  const Case cases[] = {
+      {"", "15s", "default/b/0b", ""},  // after the beginning of the newest
+      {"", "20s", "1 run, 0 wait", ""},
+      {"000001.journal", "15s", "default/a/0a", ""},
+      {"", at(15), "default/a/0a", ""},
+      {"", at(20), at(20) + " after ", ""},
+      {"", at(1800), at(20) + " after ", "000001.journal: nothing is recorded after " + at(20)},  // between two lives
+      {"", at(3599), "1 run, 0 wait", "nothing is recorded after"},
+      {"", at(3600), at(3600) + " after ", ""},
+      {"", at(3615), "default/b/0b", ""},
+      {"", "2h", at(3620) + " after ", "000002.journal: nothing is recorded after " + at(3620)},
+  };
+  for (const Case& c : cases) {
+    const CommandOutcome outcome = replayed(c.what, c.moment);
+    EXPECT_EQ(outcome.exit_code, kExitDone) << c.moment << outcome.err;
+    EXPECT_TRUE(outcome.out.contains(c.said)) << c.what << c.moment << outcome.out;
+    EXPECT_TRUE(c.remark.empty() ? outcome.err.empty() : outcome.err.contains(c.remark)) << c.moment << outcome.err;
+  }
+  const CommandOutcome before = replayed("", at(-1));
+  EXPECT_EQ(before.exit_code, kExitFailed);
+  EXPECT_TRUE(before.err.contains("000001.journal: begins at " + at(0) + ", after that moment; name a later one"))
+      << before.err;
+}
+
+TEST_F(Lives, AreAskedTheSameByAllCommands) {
+  const std::string date = format_timestamp(kMorning + seconds(15)), length = "15s";
+  for (const auto& [moment, job] : {std::pair{date, "default/a"}, std::pair{length, "default/b"}}) {
+    const CommandOutcome taken =
+        berth_command({"snapshot", path(""), "--until", moment, "--to", path("then.snapshot")});
+    EXPECT_EQ(taken.exit_code, kExitDone) << taken.err;
+    const CommandOutcome when = berth_command({"when", path(""), job, "--until", moment});
+    EXPECT_TRUE(when.out.contains("starts at once")) << when.out << when.err;
+    const CommandOutcome what_if =
+        berth_command({"whatif", path(""), "--until", moment, "--change", "drain node n1", "--all"});
+    EXPECT_TRUE(what_if.out.contains(job)) << what_if.out << what_if.err;
+    const CommandOutcome there = berth_command({"replay", path("then.snapshot"), "--explain", job});
+    EXPECT_TRUE(there.out.contains(std::string(job) + "/")) << there.out << there.err;
+  }
+  // A timeline begins where the first life does.
+  for (const std::string& moment : {date, length}) {
+    const CommandOutcome timeline = berth_command({"timeline", path(""), "--until", moment});
+    EXPECT_TRUE(timeline.out.contains("default/a ")) << timeline.out << timeline.err;
+    EXPECT_FALSE(timeline.out.contains("default/b")) << timeline.out;
+  }
+  EXPECT_TRUE(berth_command({"timeline", path("")}).out.contains("default/b "));
+  const CommandOutcome before =
+      berth_command({"timeline", path(""), "--until", format_timestamp(kMorning + seconds(-1))});
+  EXPECT_TRUE(before.err.contains("begins at ")) << before.err;
+}
+
+TEST_F(Lives, OfOneThatGoesOnASnapshotIsWhole) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--until", "15s"}}) {
+    std::vector<std::string> words = {"snapshot", first_, "--to", path("s")};
+    words.insert(words.end(), more.begin(), more.end());
+    ASSERT_EQ(berth_command(words).exit_code, kExitDone);
+    const CommandOutcome again = berth_command({"replay", path("s")});
+    EXPECT_EQ(again.exit_code, kExitDone) << again.err;
+    EXPECT_TRUE(again.out.contains("s: reproduced byte for byte\n")) << again.out;
+    EXPECT_TRUE(again.out.contains(", 1 run, ")) << again.out;
+  }
+  const CommandOutcome journal = berth_command({"replay", first_});
+  EXPECT_EQ(journal.exit_code, kExitFailed) << "of a journal itself nobody knows whether something is missing";
+  EXPECT_TRUE(journal.err.contains("the journal is cut off here; up to here it is sound")) << journal.err;
+}
 
 TEST(FindRecorded, TakesWhatPeopleCallAJob) {
   Recorded recorded;

@@ -24,9 +24,9 @@ struct TypedReplay {
 };
 
 int replay_all(const std::string& path) {
-  const Result<Bytes> bytes = read_journal(path);
-  if (!bytes) return complain(bytes.error());
-  const Result<Replay> done = replay_journal(path, *bytes);
+  const Result<JournalBytes> journal = read_journal(path);
+  if (!journal) return complain(journal.error());
+  const Result<Replay> done = replay_journal(path, journal->bytes, journal->end);
   if (!done) {
     complain(done.error());
     return kExitFailed;

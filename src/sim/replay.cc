@@ -6,6 +6,7 @@
 
 #include "cycle/run_cycle.h"
 #include "sim/journal_file.h"
+#include "sim/timeline_recorder.h"
 
 namespace berth {
 namespace {
@@ -25,6 +26,11 @@ class Replayer {
     auto mistake = take(*record);
     if (!mistake && watch_) watch_(engine_.state, *record);
     return mistake;
+  }
+
+  // The run that is being read ends here, without a record that says so.
+  void end_here() {
+    if (!ended_) note_end();
   }
 
   Replay result() {
@@ -97,10 +103,14 @@ class Replayer {
 
   std::optional<std::string> take_end(const RunClosed& closed) {
     if (closed.state_hash != engine_.state.hash()) return "the final state differs from the journal's";
-    hashes_.push_back(closed.state_hash);
+    note_end();
+    return std::nullopt;
+  }
+
+  void note_end() {
+    hashes_.push_back(engine_.state.hash());
     ++replay_.runs;
     ended_ = true;
-    return std::nullopt;
   }
 
  public:
@@ -174,6 +184,13 @@ std::uint64_t records_until(std::span<const std::uint8_t> file, Time until) {
   }
 }
 
+// The moment that a record speaks of.
+std::optional<Time> moment_of(const JournalRecord& record) {
+  if (const auto* const asked = std::get_if<CycleAsked>(&record)) return asked->now;
+  const auto* const event = std::get_if<Event>(&record);
+  return event == nullptr ? std::nullopt : Replayer::moment_of(*event);
+}
+
 bool is_more_in(ChainReader& chain) {
   const auto payload = chain.next();
   return payload && !payload->empty();
@@ -181,12 +198,27 @@ bool is_more_in(ChainReader& chain) {
 
 }  // namespace
 
-Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file) {
+std::optional<Time> beginning_of(std::span<const std::uint8_t> file) {
+  ChainReader chain(file);
+  while (true) {
+    const auto payload = chain.next();
+    if (!payload || payload->empty()) return std::nullopt;
+    const auto record = decode(*payload);
+    if (!record) return std::nullopt;
+    if (const auto moment = moment_of(*record)) return is_date(*moment) ? *moment : Time{};
+  }
+}
+
+Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file, JournalEnd end) {
   ChainReader chain(file);
   Replayer replayer;
   while (true) {
     const std::size_t offset = chain.offset();
     const auto payload = chain.next();
+    if (!payload && end == JournalEnd::kAfterAnyRecord && offset == file.size() && chain.records() > 0) {
+      replayer.end_here();
+      break;
+    }
     if (!payload) return Complaints({name}, payload.error());
     if (payload->empty()) break;
     if (auto wrong = take_next(replayer, chain, *payload, offset)) return Complaints({name}, *wrong);

@@ -25,8 +25,15 @@ struct Replay {
   std::uint64_t state_hash = 0;  // of all runs together, as state_hash_of()
 };
 
+// A journal ends where its last run does; what a snapshot keeps of one may end after any record.
+enum class JournalEnd : bool { kOfItsLastRun, kAfterAnyRecord };
+
 // Applies the recorded facts, asks for the recorded cycles, and compares every byte that comes out with the journal's.
-Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file);
+Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file,
+                              JournalEnd end = JournalEnd::kOfItsLastRun);
+
+// The first moment that a journal of dates tells of, and the zero of all others; none: it tells of no moment yet, or is none.
+std::optional<Time> beginning_of(std::span<const std::uint8_t> file);
 
 // A run as it was at a moment.
 struct Recorded {
