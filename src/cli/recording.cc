@@ -89,19 +89,6 @@ void say_where_it_ends(const std::string& path, const Recorded& recorded, std::o
 
 }  // namespace
 
-bool is_meant(std::string_view recorded, std::string_view meant) {
-  if (recorded == meant) return true;
-  constexpr std::size_t kSuffix = 5;  // of letters and digits, behind the name of who makes a pod
-  if (meant.starts_with("job/")) meant.remove_prefix(4);
-  const bool whole_path = meant.contains('/');
-  const std::size_t begin = recorded.find('/');
-  if (begin == std::string_view::npos) return false;
-  const std::size_t end = recorded.find('/', begin + 1);
-  const std::string_view name = whole_path ? recorded.substr(0, end) : recorded.substr(begin + 1, end - begin - 1);
-  if (name == meant) return true;
-  return name.size() == meant.size() + 1 + kSuffix && name.starts_with(meant) && name[meant.size()] == '-';
-}
-
 Result<std::optional<Time>> parse_moment(const std::string& option, const std::string& text) {
   if (text.empty()) return std::optional<Time>();
   if (const auto ms = parse_duration_ms(text)) return std::optional(Time{*ms});
@@ -172,10 +159,6 @@ std::string instead_of(std::string_view name, std::span<const std::string_view> 
 
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload) {
   if (const auto found = recorded.find(workload)) return *found;
-  // Of several the last.
-  for (std::size_t i = recorded.workloads.size(); i > 0; --i) {
-    if (is_meant(recorded.workloads[i - 1], workload)) return WorkloadId(i - 1);
-  }
   const std::vector<std::string_view> names(recorded.workloads.begin(), recorded.workloads.end());
   if (names.empty()) return Complaints({workload}, "nobody was submitted until then; name a later moment");
   return Complaints({workload}, "nobody of this name was submitted until then" + instead_of(workload, names));

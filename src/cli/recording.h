@@ -38,14 +38,10 @@ Result<std::optional<Time>> parse_moment(const std::string& option, const std::s
 // "2d3h" after the beginning, or a date where the clock says that the run had one.
 std::string moment_in_words(Time moment);
 
-// Whether a recorded name is of what somebody means: on a live cluster "w", "default/w" and "job/w" mean "default/w/UID", and
-// "default/w-x2b9k", a pod that a Job has made. The whole name is meant, too.
-bool is_meant(std::string_view recorded, std::string_view meant);
-
 // What to write in place of a name that nobody has: "; did you mean research?", else which there are, twenty at most.
 std::string instead_of(std::string_view name, std::span<const std::string_view> known);
 
-// By its whole name, or as people call it on a live cluster: "w", "default/w", "job/w". A complaint says what to write.
+// As who_is_meant() has it. A complaint says what to write.
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload);
 
 }  // namespace berth

@@ -1,6 +1,10 @@
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -39,9 +43,24 @@ int replay_all(const std::string& path) {
   return kExitDone;
 }
 
+std::string name_in(const Recorded& recorded, WorkloadId id) { return recorded.workloads[id.index()]; }
+
+std::string end_in_words(const Recorded& recorded, WorkloadId id) {
+  using End = RecordedPast::End;
+  const Workload* const workload = recorded.engine.state.workloads().find(id);
+  if (workload != nullptr && workload->failure != Failure::kNone) return "has failed: " + failure_text(*workload);
+  const auto past = recorded.pasts.find(id);
+  if (past == recorded.pasts.end() || past->second.end == End::kNone) return "has ended";
+  const End end = past->second.end;
+  const std::string how = end == End::kOverran     ? "was ended by its run limit"
+                          : end == End::kCancelled ? "was cancelled"
+                                                   : "has ended";
+  return how + " at " + moment_in_words(past->second.ended);
+}
+
 std::string how_it_is(const Recorded& recorded, WorkloadId id) {
   const Workload* const workload = recorded.engine.state.workloads().find(id);
-  if (workload == nullptr) return "has ended";
+  if (workload == nullptr) return end_in_words(recorded, id);
   switch (workload->phase) {
     case Phase::kPending:
       return "waits";
@@ -57,15 +76,59 @@ std::string how_it_is(const Recorded& recorded, WorkloadId id) {
     case Phase::kCancelled:
       break;
   }
-  return "has ended";
+  return end_in_words(recorded, id);
+}
+
+// "on n1 (8 pods), n2", the first nodes.
+std::string places_in_words(const State& state, WorkloadId id) {
+  constexpr std::size_t kNodesMax = 10;
+  std::map<NodeId, std::int64_t> pods;
+  for_each_leaving_pod(state, id, [&](const Pod& pod) { ++pods[pod.node]; });
+  std::string text;
+  std::size_t told = 0;
+  for (const auto& [node, count] : pods) {
+    if (told++ == kNodesMax) break;
+    text += (text.empty() ? "on " : ", ") + state.node(node).name;
+    if (count > 1) text += " (" + with_separators(count) + " pods)";
+  }
+  if (pods.size() > kNodesMax)
+    text += " and " + with_separators(static_cast<std::int64_t>(pods.size() - kNodesMax)) + " more";
+  return text;
+}
+
+// Against whom it has its room.
+std::string coverage_in_words(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  if (workload.best_effort) return "best effort: nothing protects it";
+  if (!state.quotas().tree().has_floors())
+    return "no queue is promised anything: priorities and shares alone may take its room";
+  const QueueId covered_at = state.quotas().unit(workload.unit).covered_at;
+  if (covered_at.is_none()) return "borrowed: owners whose floor it is in may take it back";
+  const std::string whom =
+      covered_at == workload.queue ? "its queue" : "queue " + state.queues()[covered_at.index()].name;
+  return "guaranteed against everyone outside " + whom;
+}
+
+std::string last_eviction_in_words(const Recorded& recorded, WorkloadId id) {
+  const auto past = recorded.pasts.find(id);
+  if (past == recorded.pasts.end() || !past->second.eviction) return "";
+  const Eviction& eviction = *past->second.eviction;
+  std::string text =
+      "evicted at " + moment_in_words(past->second.evicted) + " by " + std::string(name_of(eviction.rule));
+  if (!eviction.claimant.is_none()) text += " for " + name_in(recorded, eviction.claimant);
+  return text + ", lost " + with_separators(eviction.lost_gpu_s) + " GPU-seconds\n";
 }
 
 std::string explained(const Recorded& recorded, WorkloadId id) {
   const State& state = recorded.engine.state;
-  std::string text = recorded.workloads[id.index()] + " " + how_it_is(recorded, id) + "\n";
   const Workload* const workload = state.workloads().find(id);
+  std::string text = name_in(recorded, id) + " " + how_it_is(recorded, id);
+  const bool is_here = workload != nullptr && is_there(workload->phase);
+  if (is_here) text += ", " + places_in_words(state, id);
+  text += "\n" + last_eviction_in_words(recorded, id);
   if (workload == nullptr) return text;
   if (workload->phase == Phase::kRunning) {
+    text += coverage_in_words(state, id) + "\n";
     const std::string network = network_text(state, id);
     return network.empty() ? text : text + network + "\n";
   }

@@ -155,6 +155,43 @@ TEST_F(CliTimeline, WhatIfSaysWhoIsCancelled) {
   EXPECT_EQ(json["workloads"][0]["before"]["cancelled"], false);
 }
 
+TEST_F(CliTimeline, WhatIfSaysWhoIsEvictedAndWhatHeLoses) {
+  const std::string run =
+      journal("nodes n 1 gpus=8\nqueue q\nsubmit a queue=q gpus=8 limit=10h\ncycle\nat 03:00\ncycle\n");
+  const CommandOutcome outcome =
+      berth_command({"whatif", run, "--change", "fail node n1", "--page", path("page.html")});
+  EXPECT_TRUE(outcome.out.contains("  by node, 24 GPU-hours\n")) << outcome.out;
+  const Result<std::string> page = read_file(path("page.html"));
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(page->contains("Who is evicted otherwise"));
+  EXPECT_TRUE(page->contains("by node, 24 GPU-hours"));
+  const Json json = Json::parse(berth_command({"whatif", run, "--change", "fail node n1", "-o", "json"}).out);
+  EXPECT_EQ(json["evicted"],
+            Json::parse(R"([{"name":"a","queue":"q","before":{"evictions":0,"lost_gpu_s":0,"rule":null},
+      "after":{"evictions":1,"lost_gpu_s":86400,"rule":"node"}}])"));
+  const std::string unchanged = berth_command({"whatif", run, "--change", "set queue q limit=16"}).out;
+  EXPECT_FALSE(unchanged.contains("evicted")) << unchanged;
+}
+
+TEST_F(CliTimeline, WhatIfTellsASecondFromNow) {
+  const std::string run = journal(
+      "nodes n 1 gpus=8\nqueue q\nqueue owner guarantee=8\nsubmit a queue=q gpus=8 grace=30s\ncycle\n"
+      "at 01:00\nsubmit w queue=owner gpus=8\ncycle\n");
+  const std::string shown = berth_command({"whatif", run, "--change", "add nodes m 1 gpus=8", "--all"}).out;
+  EXPECT_TRUE(shown.contains("in 30s")) << shown;
+}
+
+TEST_F(CliTimeline, WhatIfComplainsWhereItWasTyped) {
+  const std::string run = journal(busy_);
+  const std::string typed = file("two.txt", "# c\n\nbogus\ndrain node n9\n");
+  const std::string err =
+      berth_command({"whatif", run, "--change", "hold queue lab", "--change", "hold queue nobody", "--changes", typed})
+          .err;
+  EXPECT_TRUE(err.contains("--change:2:12: there is no queue 'nobody'")) << err;
+  EXPECT_TRUE(err.contains("two.txt:3:1: 'bogus' is no change")) << err;
+  EXPECT_TRUE(err.contains("two.txt:4:12: there is no node 'n9'")) << err;
+}
+
 TEST_F(CliTimeline, WhatIfTellsMachinesAndAPageTheSame) {
   const std::string text =
       "nodes n 1 gpus=8\nqueue red guarantee=8\nqueue blue\nsubmit a queue=red gpus=8 limit=2h\ncycle\n"

@@ -15,6 +15,7 @@
 #include "cli/recording.h"
 #include "cli/shared_options.h"
 #include "cli/shell.h"
+#include "cli/typed_changes.h"
 #include "cli/what_if_report.h"
 #include "sim/files.h"
 #include "sim/what_if.h"
@@ -34,18 +35,18 @@ struct TypedWhatIf {
   ConnectionWish wish;
 };
 
-Result<std::string> changes_of(const TypedWhatIf& typed) {
-  std::string text;
-  for (const std::string& change : typed.changes) text += change + "\n";
+Result<TypedChanges> changes_of(const TypedWhatIf& typed) {
+  TypedChanges changes;
+  for (const std::string& change : typed.changes) changes.add_typed(change);
   if (!typed.file.empty()) {
     const Result<std::string> file = read_file(typed.file);
     if (!file) return file.error();
-    text += *file;
+    changes.add_file(typed.file, *file);
   }
-  if (text.empty())
+  if (changes.lines().empty())
     return Complaints({"--change"},
                       "say what would be otherwise: --change \"add nodes m 2 gpus=8\", or --changes FILE");
-  return text;
+  return changes;
 }
 
 std::string command_of(const TypedWhatIf& typed) {
@@ -78,18 +79,14 @@ constexpr std::chrono::seconds kWhatIfAnswerMax{180};
 // The scheduler of a live cluster computes it, beside its decisions.
 int ask_scheduler(const TypedWhatIf& typed) {
   Complaints complaints;
-  const Result<std::string> text = changes_of(typed);
-  if (!text) complaints.add_all(text.error());
+  const Result<TypedChanges> typed_changes = changes_of(typed);
+  if (!typed_changes) complaints.add_all(typed_changes.error());
   if (!typed.until.empty())
     complaints.add({"--until"}, "a live cluster is as it is now; name a journal, a snapshot or a folder, too");
   complaints.add_all(page_over_an_input(typed.page, {typed.file}));
   if (!complaints.empty()) return complain(complaints);
   Value changes = Value::list();
-  for (std::size_t at = 0; at < text->size();) {
-    const std::size_t end = std::min(text->find('\n', at), text->size());
-    if (end > at) changes.push_back(text->substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& line : typed_changes->lines()) changes.push_back(line);
   const auto server = connect(typed.wish);
   if (!server) return complain(server.error());
   AskedObject asked(*server->transport, "whatifs.berth.dev");
@@ -103,25 +100,25 @@ int ask_scheduler(const TypedWhatIf& typed) {
   if (!answered) return fail(answered.error());
   const Value& status = (*answered)["status"];
   if (!status["problem"].is_empty()) {
-    fmt::print(stderr, "{}\n", status["problem"].text());
+    fmt::print(stderr, "{}", typed_changes->where_typed(status["problem"].text()));
     return kExitBadInput;
   }
-  return show(typed, what_if_in(status["answer"]), "the live cluster", *text);
+  return show(typed, what_if_in(status["answer"]), "the live cluster", typed_changes->text());
 }
 
 int run(const TypedWhatIf& typed) {
   if (typed.path.empty()) return ask_scheduler(typed);
   Complaints complaints;
-  const Result<std::string> text = changes_of(typed);
-  if (!text) complaints.add_all(text.error());
+  const Result<TypedChanges> typed_changes = changes_of(typed);
+  if (!typed_changes) complaints.add_all(typed_changes.error());
   Result<Recorded> recorded = read_recording(typed.path, typed.until);
   if (!recorded) complaints.add_all(recorded.error());
   complaints.add_all(page_over_an_input(typed.page, {typed.path, typed.file}));
   if (!complaints.empty()) return complain(complaints);
-  const Result<Changes> changes =
-      read_changes(typed.file.empty() ? "--change" : typed.file, *text, *recorded, recorded->workloads);
-  if (!changes) return complain(changes.error());
-  return show(typed, what_if(*recorded, *changes, {}), typed.path, *text);
+  const std::string text = typed_changes->text();
+  const Result<Changes> changes = read_changes("--change", text, *recorded, recorded->workloads);
+  if (!changes) return complain(typed_changes->where_typed(changes.error()));
+  return show(typed, what_if(*recorded, *changes, {}), typed.path, text);
 }
 
 }  // namespace

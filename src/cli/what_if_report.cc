@@ -24,12 +24,16 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kRowsMax = 40;   // of a terminal
 constexpr std::size_t kDrawnMax = 60;  // of each timeline of a page
 
-std::string whole_minutes(Duration length) { return format_duration_ms(length.ms / 60'000 * 60'000); }
+// To the minute, and below one to the second; what is less than a second is not none.
+std::string short_length(Duration length) {
+  const std::int64_t unit_ms = length.ms >= 60'000 ? 60'000 : length.ms >= 1'000 ? 1'000 : 1;
+  return format_duration_ms(length.ms / unit_ms * unit_ms);
+}
 
 std::string start_in_words(const Outlook::One& one, Time now) {
   if (one.cancelled) return "cancelled";
   if (!one.starts) return "not in 30 days";
-  return *one.starts == now ? "at once" : "in " + whole_minutes(*one.starts - now);
+  return *one.starts == now ? "at once" : "in " + short_length(*one.starts - now);
 }
 
 struct Starts {
@@ -62,6 +66,36 @@ Starts starts_of(const WhatIf& what_if, bool all, std::size_t rows_max) {
   return starts;
 }
 
+struct Evictions {
+  TextTable table;
+  std::size_t alike = 0;
+  std::size_t left_out = 0;
+};
+
+std::string eviction_in_words(const Outlook::Evicted& evicted) {
+  if (evicted.times == 0) return "-";
+  const std::string times = evicted.times == 1 ? "" : " " + with_separators(evicted.times) + " times";
+  return "by " + evicted.rule + times + ", " + with_separators(evicted.lost_gpu_s / 3600) + " GPU-hours";
+}
+
+// Those for whom it makes a difference, in the order of their numbers.
+Evictions evictions_of(const WhatIf& what_if, bool all, std::size_t rows_max) {
+  Evictions evictions{.table = {.header = {"evicted", "queue", "as it is", "and then"}, .rows = {}},
+                      .alike = static_cast<std::size_t>(what_if.evicted_alike),
+                      .left_out = static_cast<std::size_t>(what_if.evicted_left_out)};
+  for (const WhatIf::Evicted& each : what_if.evicted) {
+    if (each.is_as_before() && !all) {
+      ++evictions.alike;
+    } else if (evictions.table.rows.size() == rows_max && !all) {
+      ++evictions.left_out;
+    } else {
+      evictions.table.rows.push_back(
+          {each.who.name, each.who.queue, eviction_in_words(each.before), eviction_in_words(each.after)});
+    }
+  }
+  return evictions;
+}
+
 Duration waited_of(const Outlook& outlook) {
   Duration sum;
   for (const Outlook::OfQueue& queue : outlook.queues) sum = sum + queue.waited;
@@ -87,7 +121,7 @@ std::int64_t cancelled_of(const Outlook& outlook) {
 }
 
 std::string mean_in_words(Duration sum, std::int64_t count) {
-  return count == 0 ? "-" : whole_minutes(Duration{sum.ms / count});
+  return count == 0 ? "-" : short_length(Duration{sum.ms / count});
 }
 
 TextTable table_of_sums(const WhatIf& what_if) {
@@ -156,6 +190,12 @@ Json one_as_json(const Outlook::One& one) {
   return {{"starts_ms", moment_or_null(one.starts)}, {"cancelled", one.cancelled}, {"evictions", one.evictions}};
 }
 
+Json evicted_as_json(const Outlook::Evicted& evicted) {
+  return {{"evictions", evicted.times},
+          {"lost_gpu_s", evicted.lost_gpu_s},
+          {"rule", evicted.times == 0 ? Json(nullptr) : Json(evicted.rule)}};
+}
+
 // Until all have started who do, with some space behind.
 TimeWindow drawn_window(const WhatIf& what_if, Time now) {
   Time last = now + kShareWindow;
@@ -185,8 +225,12 @@ std::string what_if_as_text(const WhatIf& what_if, bool all) {
                                  what_if.pending, table_of_sums(what_if).to_text());
   const TextTable queues = table_of_queues(what_if);
   if (queues.rows.size() > 1) text += "\n" + queues.to_text();
-  text += "\n" + (starts.table.rows.empty() ? "" : starts.table.to_text());
   const auto count = [](std::size_t value) { return with_separators(static_cast<std::int64_t>(value)); };
+  const Evictions evictions = evictions_of(what_if, all, kRowsMax);
+  if (!evictions.table.rows.empty()) text += "\n" + evictions.table.to_text();
+  if (evictions.left_out > 0) text += count(evictions.left_out) + " more are evicted otherwise; --all shows them\n";
+  if (evictions.alike > 0) text += count(evictions.alike) + " are evicted as they would have been\n";
+  text += "\n" + (starts.table.rows.empty() ? "" : starts.table.to_text());
   if (starts.left_out > 0) {
     text += count(starts.left_out) + " more start at another time; --all shows them\n";
   }
@@ -208,6 +252,13 @@ std::string what_if_as_json(const WhatIf& what_if) {
                          {"queue", what_if.submitted[i].queue},
                          {"after", one_as_json(what_if.after.submitted[i])}});
   }
+  Json evicted = Json::array();
+  for (const WhatIf::Evicted& each : what_if.evicted) {
+    evicted.push_back({{"name", each.who.name},
+                       {"queue", each.who.queue},
+                       {"before", evicted_as_json(each.before)},
+                       {"after", evicted_as_json(each.after)}});
+  }
   const Json out = {{"at_ms", what_if.now.ms},
                     {"since_1970", is_date(what_if.now)},
                     {"until_ms", what_if.before.timeline.end.ms},
@@ -216,6 +267,9 @@ std::string what_if_as_json(const WhatIf& what_if) {
                     {"before", outlook_as_json(what_if.queues, what_if.before)},
                     {"after", outlook_as_json(what_if.queues, what_if.after)},
                     {"workloads", workloads},
+                    {"evicted", evicted},
+                    {"evicted_alike", what_if.evicted_alike},
+                    {"evicted_left_out", what_if.evicted_left_out},
                     {"start_when_they_would", what_if.same},
                     {"left_out", what_if.left_out},
                     {"submitted", submitted}};
@@ -226,6 +280,7 @@ std::string what_if_as_json(const WhatIf& what_if) {
 Report what_if_as_page(const WhatIf& what_if, const std::string& title, const std::string& changes,
                        const std::string& command) {
   const Starts starts = starts_of(what_if, false, 200);
+  const Evictions evictions = evictions_of(what_if, false, 200);
   const std::string same =
       fmt::format("{} start when they would have, {} more at another time", starts.same, starts.left_out);
   const auto change_of = [&](auto value_of) { return value_of(what_if.before) + " → " + value_of(what_if.after); };
@@ -242,6 +297,10 @@ Report what_if_as_page(const WhatIf& what_if, const std::string& title, const st
       .tables = {as_report_table(table_of_sums(what_if), "The whole", "Run ahead twice, everybody as long both times"),
                  as_report_table(table_of_queues(what_if), "Queues",
                                  "As it is, and then: of those who wait, and what all of a queue hold in a day"),
+                 as_report_table(evictions.table, "Who is evicted otherwise",
+                                 fmt::format("By which rule, and what it loses; {} as they would have been, {} more "
+                                             "otherwise",
+                                             evictions.alike, evictions.left_out)),
                  as_report_table(starts.table, "Who starts at another time", same)},
       .command = command};
   if (!what_if.has_timelines()) return report;

@@ -19,6 +19,7 @@
 #include "cli/shared_options.h"
 #include "client/asking.h"
 #include "cycle/explain.h"
+#include "cycle/feasibility.h"
 #include "cycle/recutting.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
@@ -26,6 +27,7 @@
 #include "sim/files.h"
 #include "sim/forecast.h"
 #include "sim/kept_forecasts.h"
+#include "sim/recorded_names.h"
 
 namespace berth {
 namespace {
@@ -73,6 +75,21 @@ StartForecast forecast_of(const Recorded& recorded, WorkloadId id, std::int64_t 
   return forecast_start(state, id, recorded.now, run, {.seed = state.seed(), .samples = samples});
 }
 
+// It can start neither now nor later, as the cluster is.
+bool is_never(const State& state, WorkloadId id) {
+  return !waits_for_others_to_leave(state, id) && reason_never_of(state, id) != ReasonCode::kNone;
+}
+
+std::string reason_in_words(const State& state, WorkloadId id) {
+  const Explanation why = explain(state, id);
+  return std::string(name_of(why.code)) + (why.text.empty() ? "" : ": " + why.text);
+}
+
+std::string never_in_words(const Recorded& recorded, WorkloadId id) {
+  return fmt::format("{} never starts, whoever ends: {}\nso it is at {}\n", recorded.workloads[id.index()],
+                     reason_in_words(recorded.engine.state, id), moment_in_words(recorded.now));
+}
+
 std::string forecast_in_words(const Recorded& recorded, WorkloadId id, const StartForecast& forecast) {
   const State& state = recorded.engine.state;
   const auto at = [&](int percent) { return from_now(forecast.quantile(percent), recorded.now); };
@@ -81,6 +98,8 @@ std::string forecast_in_words(const Recorded& recorded, WorkloadId id, const Sta
   if (const Shadow* const shadow = state.shadow_of(id)) {
     text += "it is promised to start " + from_now(begins_by(state, *shadow), recorded.now) + " at the latest\n";
   }
+  if (!forecast.quantile(50) && !waits_for_others_to_leave(state, id))
+    text += "now " + reason_in_words(state, id) + "\n";
   text += fmt::format("{}, {} run\n", line_in_words(state, id), state.running());
   text += fmt::format("foretold at {} by running ahead {} times, with run times of {} that had ended\n",
                       moment_in_words(recorded.now), forecast.samples,
@@ -93,6 +112,7 @@ nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id,
   const State& state = recorded.engine.state;
   const auto moment = [](const std::optional<Time>& at) { return at ? Json(at->ms) : Json(nullptr); };
   const Shadow* const shadow = state.shadow_of(id);
+  const bool has_room = waits_for_others_to_leave(state, id);
   return {{"workload", recorded.workloads[id.index()]},
           {"waits", true},
           {"asked_at_ms", recorded.now.ms},
@@ -100,7 +120,9 @@ nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id,
           {"p50_ms", moment(forecast.quantile(50))},
           {"p90_ms", moment(forecast.quantile(90))},
           {"promised_ms", moment(shadow == nullptr ? std::nullopt : std::optional(begins_by(state, *shadow)))},
-          {"has_room", waits_for_others_to_leave(state, id)},
+          {"never", is_never(state, id)},
+          {"reason", has_room ? Json(nullptr) : Json(reason_in_words(state, id))},
+          {"has_room", has_room},
           {"ahead", number_ahead(state, id)},
           {"running", state.running()},
           {"samples", forecast.samples},
@@ -159,6 +181,7 @@ nlohmann::ordered_json kept_as_json(const ForecastTable& table, Time now) {
           {"p90_ms", moment(row.p90)},
           {"until_ms", table.until.ms},
           {"promised_ms", moment(row.promised)},
+          {"never", false},
           {"queue", row.queue},
           {"position", row.position},
           {"ahead", row.position - 1},
@@ -190,15 +213,30 @@ int tell(const Recorded& recorded, WorkloadId id, const TypedWhen& typed, std::i
     }
     return kExitDone;
   }
+  if (!as_json && is_never(recorded.engine.state, id)) {
+    fmt::print("{}", never_in_words(recorded, id));
+    return kExitWaits;
+  }
   const StartForecast forecast = forecast_of(recorded, id, samples);
   as_json ? fmt::print("{}\n", forecast_as_json(recorded, id, forecast).dump(2))
           : fmt::print("{}", forecast_in_words(recorded, id, forecast));
   return kExitWaits;
 }
 
+// Whether the journal can be read, and says that who is meant never starts.
+bool is_known_never(const TypedWhen& typed) {
+  const Result<Recorded> recorded = read_recording(typed.path, "");
+  if (!recorded) return false;
+  const std::optional<WorkloadId> id = recorded->find(typed.workload);
+  const Workload* const workload = id ? recorded->engine.state.workloads().find(*id) : nullptr;
+  return workload != nullptr && workload->phase == Phase::kPending && is_never(recorded->engine.state, *id);
+}
+
 int run(const TypedWhen& typed) {
   const Time now = system_wall_clock()();
-  if (const auto kept = kept_forecast(typed, now)) return tell_kept(*kept, typed, now);
+  const auto kept = kept_forecast(typed, now);
+  // Why somebody started in none of these runs only the journal says.
+  if (kept && (kept->rows.back().p50 || !is_known_never(typed))) return tell_kept(*kept, typed, now);
   Complaints complaints;
   const Result<std::int64_t> samples =
       typed.samples.empty() ? kSamples : parse_count("--samples", typed.samples, 10, 1'000);
@@ -234,7 +272,7 @@ void add_when(CLI::App& berth, int& exit_code) {
       "and\n"
       "size that had ended by then, and rather of those with a limit like theirs; 20 at least, else of more. Nobody "
       "else\n"
-      "comes. Exit code as of berth explain.\n"
+      "comes. Of who never starts, whoever ends, it says why. Exit code as of berth explain.\n"
       "\n"
       "Of the folder of a scheduler that runs, without --until and --samples, it says what that scheduler keeps "
       "ready,\n"

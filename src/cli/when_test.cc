@@ -85,6 +85,61 @@ TEST_F(Cli, WhenSaysWhenSomebodyStartsForWhomOthersLeave) {
   EXPECT_EQ(told["p50_ms"], 3'630'000);
 }
 
+// Who can never start is told from who does not start soon.
+TEST_F(Cli, WhenSaysWhoNeverStartsAndWhy) {
+  const Bytes bytes = journal_of_scenario("test.txt",
+                                          "nodes n 1 gpus=8\nqueue q\nqueue held limit=4\nsubmit big queue=q gpus=16\n"
+                                          "submit w queue=held gpus=8\ncycle\n");
+  const std::string run = std::string(bytes.begin(), bytes.end());
+  const std::string journal = file("run.journal", run);
+  const CommandOutcome never = berth_command({"when", journal, "big"});
+  EXPECT_EQ(never.exit_code, kExitWaits) << never.err;
+  EXPECT_TRUE(never.out.starts_with("big never starts, whoever ends: Invalid: ")) << never.out;
+  const Json told = Json::parse(berth_command({"when", journal, "big", "-o", "json"}).out);
+  EXPECT_EQ(told["never"], true);
+  EXPECT_TRUE(told["reason"].get<std::string>().starts_with("Invalid: "));
+  const CommandOutcome not_now = berth_command({"when", journal, "w"});
+  EXPECT_TRUE(not_now.out.starts_with("w starts not in 60 days (p50)")) << not_now.out;
+  EXPECT_TRUE(not_now.out.contains("\nnow QuotaLimit: ")) << not_now.out;
+  EXPECT_EQ(Json::parse(berth_command({"when", journal, "w", "-o", "json"}).out)["never"], false);
+  // What a scheduler keeps ready has no reasons.
+  const Time now = system_wall_clock()();
+  std::filesystem::create_directories(path("journal"));
+  file("journal/000001.journal", run);
+  file("journal/forecasts", to_text({.asked_at = now,
+                                     .oldest = now,
+                                     .until = now + KeptForecasts::kHorizon,
+                                     .rows = {{.workload = "big", .queue = "q", .samples = 3},
+                                              {.workload = "w", .queue = "held", .samples = 3}}}));
+  EXPECT_TRUE(berth_command({"when", path("journal"), "big"}).out.starts_with("big never starts"))
+      << "from its journal";
+  EXPECT_TRUE(berth_command({"when", path("journal"), "w"}).out.contains("later than in 59d23h59m"))
+      << "from what is kept";
+}
+
+TEST_F(Cli, ReplayExplainsWhoRunsAndWhoIsOver) {
+  const Bytes bytes = journal_of_scenario(
+      "test.txt",
+      "nodes n 1 gpus=8\nqueue q\nqueue owner guarantee=8\nsubmit a queue=q gpus=8\nsubmit c queue=q gpus=8\ncycle\n"
+      "at 01:00\nsubmit w queue=owner gpus=8 limit=4h\ncycle\ncycle\nat 02:00\ncancel c\ncycle\nat 08:00\ncycle\n");
+  const std::string journal = file("run.journal", std::string(bytes.begin(), bytes.end()));
+  struct Case {
+    const char *name, *until, *said;
+  };
+  const Case cases[] = {
+      {"a", "30m",
+       "a runs since 0s after the beginning, on n1\nborrowed: owners whose floor it is in may take it back\n"},
+      {"w", "90m", "w runs since 1h after the beginning, on n1\nguaranteed against everyone outside its queue\n"},
+      {"a", "90m", "a waits\nevicted at 1h after the beginning by reclaim for w, lost 28,800 GPU-seconds\n"},
+      {"c", "3h", "c was cancelled at 2h after the beginning\n"},
+      {"w", "8h", "w was ended by its run limit at 5h after the beginning\n"},
+  };
+  for (const Case& c : cases) {
+    const CommandOutcome outcome = berth_command({"replay", journal, "--until", c.until, "--explain", c.name});
+    EXPECT_TRUE(outcome.out.contains(std::string("\n\n") + c.said)) << outcome.out << outcome.err;
+  }
+}
+
 TEST_F(Cli, AFileThatIsNoJournalIsSaidToBeNone) {
   const CommandOutcome outcome = berth_command({"replay", file("jobs.csv", "name,queue\n")});
   EXPECT_EQ(outcome.exit_code, kExitFailed);

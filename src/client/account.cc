@@ -55,6 +55,15 @@ std::string asks_in_words(const Work& work) {
   return text;
 }
 
+// Empty: each of its pods starts for itself, and all of them are asked for.
+std::string gang_in_words(const Work& work) {
+  const std::string together = work.gang > 1 ? std::to_string(work.gang) + " pods start together or not at all" : "";
+  if (!work.elastic) return together;
+  const int more = work.pods_at_once - std::max(work.gang, 1);
+  return (together.empty() ? "1 pod is enough to start" : together) + "; up to " + std::to_string(more) +
+         " more join as there is room";
+}
+
 // "h100-0001: 0,3; h100-mig-0001: 0:1g.10gb@6": what its live pods were given.
 std::string given_in_words(const std::vector<Value>& own_pods) {
   std::string text;
@@ -72,24 +81,35 @@ std::string given_in_words(const std::vector<Value>& own_pods) {
   return more == 0 ? text : text + "; and " + std::to_string(more) + " more";
 }
 
-std::vector<const Work*> older_in_queue(const Work& work, const std::vector<Work>& others) {
-  std::vector<const Work*> older;
+struct OlderWork {
+  std::vector<const Work*> all;
+  std::size_t same_age = 0;  // API objects tell whole seconds: of these nobody knows who came first
+};
+
+// Work that waits longer in its queue. A pod's own Job is no other.
+OlderWork older_in_queue(const Work& work, const AccountFacts& seen) {
+  OlderWork older;
+  const std::string_view own_job =
+      work.name.is_pod() && !seen.own_pods.empty() ? job_uid_of_pod(seen.own_pods.front()) : std::string_view();
+  for (const Work& each : seen.others) {
+    const bool is_own = each.uid == work.uid || (!own_job.empty() && each.uid == own_job);
+    if (each.queue != work.queue || each.state != WorkState::kWaiting || is_own) continue;
+    if (each.created < work.created) older.all.push_back(&each);
+    older.same_age += each.created == work.created ? 1 : 0;
+  }
   const auto age = [](const Work& each) {
     return std::tie(each.created, each.name_space, each.name.kind, each.name.name);
   };
-  for (const Work& each : others) {
-    if (each.queue == work.queue && each.state == WorkState::kWaiting && each.uid != work.uid &&
-        age(each) < age(work)) {
-      older.push_back(&each);
-    }
-  }
-  std::ranges::sort(older, [&](const Work* a, const Work* b) { return age(*a) < age(*b); });
+  std::ranges::sort(older.all, [&](const Work* a, const Work* b) { return age(*a) < age(*b); });
   return older;
 }
 
-std::string older_in_words(const Work& work, const std::vector<const Work*>& older, bool seen_all, Time now) {
+std::string older_in_words(const Work& work, const OlderWork& found, bool seen_all, Time now) {
+  const std::vector<const Work*>& older = found.all;
   const std::string unseen = seen_all ? "" : " (of namespace " + work.name_space + "; the others may not be seen)";
-  if (older.empty()) return "nothing older waits in its queue" + unseen;
+  const std::string same_age =
+      found.same_age == 0 ? "" : "; " + std::to_string(found.same_age) + " came in the same second";
+  if (older.empty()) return "nothing older waits in its queue" + unseen + same_age;
   std::string text;
   for (std::size_t i = 0; i < std::min(older.size(), kOlderShownMax); ++i) {
     const Work& each = *older[i];
@@ -98,7 +118,7 @@ std::string older_in_words(const Work& work, const std::vector<const Work*>& old
     text += " (" + asked_in_words(each) + ", " + format_age(now - each.created) + ")";
   }
   if (older.size() > kOlderShownMax) text += ", and " + std::to_string(older.size() - kOlderShownMax) + " more";
-  return count_of(older.size(), "waits", "wait") + " longer in its queue" + unseen + ": " + text;
+  return count_of(older.size(), "waits", "wait") + " longer in its queue" + unseen + ": " + text + same_age;
 }
 
 // Empty: nobody holds it.
@@ -126,8 +146,12 @@ std::string queue_in_words(const Work& work, const std::vector<const Value*>& wa
 // The names under which the scheduler speaks of it: a gang by its Job's, other pods of a Job each by its own.
 std::vector<std::string> scheduled_names(const Work& work, const std::vector<Value>& own_pods) {
   std::vector<std::string> names = {work.name_space + "/" + work.name.name};
-  for (const Value& pod : own_pods)
+  for (const Value& pod : own_pods) {
     names.push_back(work.name_space + "/" + std::string(pod["metadata"]["name"].text()));
+    for (const Value& owner : pod["metadata"]["ownerReferences"].items()) {
+      if (owner["controller"].truth()) names.push_back(work.name_space + "/" + std::string(owner["name"].text()));
+    }
+  }
   return names;
 }
 
@@ -167,9 +191,23 @@ std::vector<Told> evictions_told(const Work& work, const AccountFacts& facts) {
   return told;
 }
 
+// What was to happen by a moment that is over is no longer to come: "it stops by 10:00" was told before.
+std::string of_the_past(std::string text, Time now) {
+  constexpr std::string_view kStops = " stops by ", kWasToStop = " was to stop by ";
+  const std::size_t at = text.find(kStops);
+  if (at == std::string::npos) return text;
+  const std::size_t moment = at + kStops.size();
+  const std::size_t end = text.find('Z', moment);
+  if (end == std::string::npos) return text;
+  const auto by = parse_timestamp(std::string_view(text).substr(moment, end + 1 - moment));
+  if (by && *by < now) text.replace(at, kStops.size(), kWasToStop);
+  return text;
+}
+
 void add_evictions(const std::vector<Told>& told, Time now, Lines& lines) {
   for (std::size_t i = 0; i < std::min(told.size(), kEvictionsShownMax); ++i) {
-    lines.add(told[i].reason == "Evicted" ? "lost" : "took", format_age(now - told[i].at) + " ago, " + told[i].text);
+    lines.add(told[i].reason == "Evicted" ? "lost" : "took",
+              format_age(now - told[i].at) + " ago, " + of_the_past(told[i].text, now));
   }
 }
 
@@ -293,7 +331,7 @@ std::string workload_name_of(const Work& work, const std::vector<Value>& own_pod
 
 Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   const std::vector<const Value*> way = queue_and_parents(seen.queues, work.queue);
-  const std::vector<const Work*> older = older_in_queue(work, seen.others);
+  const OlderWork older = older_in_queue(work, seen);
   const std::string hold = hold_in_words(way);
   const std::string place = way.empty() ? "" : place_in_words(*way.front(), scheduled_names(work, seen.own_pods));
   const std::string turn(way.empty() ? "" : (*way.front())["status"]["turn"].text());
@@ -305,7 +343,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
               std::string(name_of(work.state)) + (account.waits ? " for " + age : ", created " + age + " ago"));
   lines.add("queue", queue_in_words(work, way));
   lines.add("asks", asks_in_words(work));
-  if (work.gang > 1) lines.add("gang", std::to_string(work.gang) + " pods start together or not at all");
+  if (const std::string gang = gang_in_words(work); !gang.empty()) lines.add("gang", gang);
   lines.add("pods", std::to_string(work.pods_ready) + " of " + std::to_string(work.pods) + " run or are done");
   std::string nodes;
   for (const std::string& node : work.nodes) nodes += (nodes.empty() ? "" : ", ") + node;
@@ -326,7 +364,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   add_evictions(told, now, lines);
   account.text = std::move(lines).text();
   account.state = name_of(work.state);
-  account.facts = facts_of(work, older, seen.others_are_all, hold);
+  account.facts = facts_of(work, older.all, seen.others_are_all, hold);
   if (account.waits && !place.empty()) account.facts.set("place", place);
   if (account.waits && !turn.empty()) account.facts.set("turn", turn);
   if (account.waits && changes) account.facts.set("smallestChanges", facts_of_changes(*changes));

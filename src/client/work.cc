@@ -213,7 +213,11 @@ Work read_job(const Value& job, const PodTally& tally) {
   work.pods = count_of(spec["completions"], parallelism);
   work.pods_at_once = std::min(parallelism, work.pods);
   const bool alone = job["metadata"]["annotations"][kGangAnnotation].text() == "false";
-  work.gang = alone || work.pods_at_once < 2 ? 0 : work.pods_at_once;
+  const auto enough = parse_integer(job["metadata"]["annotations"][kKueueMinParallelismAnnotation].text(), 1,
+                                    std::numeric_limits<std::int32_t>::max());
+  work.elastic = !alone && enough && *enough < work.pods_at_once;
+  const int together = work.elastic ? static_cast<int>(*enough) : work.pods_at_once;
+  work.gang = alone || together < 2 ? 0 : together;
   take_tally(tally, work);
   const Value& failed = condition_of(job, "Failed");
   if (failed["status"].text() == "True") {

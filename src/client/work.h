@@ -56,6 +56,7 @@ struct Work {
   int pods_at_once = 1;  // it wants to run together
   int pods_ready = 0;    // of pods: run or have succeeded
   int gang = 0;          // pods that start together; 0: each for itself
+  bool elastic = false;  // so many of them, or one, are enough to start
   std::int64_t gpu_milli_per_pod = 0;
   std::string slice_per_pod;  // its profile: "1g.10gb"; empty: none, and GPUs are counted
   GpuPart part_per_pod;       // of one GPU; none: it asks none

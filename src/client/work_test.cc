@@ -563,6 +563,63 @@ TEST(Account, SaysWhyAndWhoIsOlder) {
   EXPECT_EQ(running.text.find("older"), std::string::npos);
 }
 
+// API objects tell whole seconds.
+TEST(Account, ClaimsNoOrderOfWhatCameInOneSecond) {
+  const auto job = [](const std::string& name, const std::string& second) {
+    return "---\nmetadata: {name: " + name + ", namespace: ml, uid: u-" + name +
+           ", creationTimestamp: '2026-11-21T09:00:" + second + "Z'}\nspec: {}\n";
+  };
+  const std::vector<Work> all = read_work(objects(job("aa", "05") + job("zz", "05") + job("mm", "04")), {});
+  const auto told = [&](std::string_view name) {
+    const auto work = std::ranges::find(all, name, [](const Work& each) { return std::string_view(each.name.name); });
+    return account_of(*work, {.others = all, .others_are_all = true}, kNow).text;
+  };
+  for (const char* const name : {"aa", "zz"}) {
+    EXPECT_TRUE(
+        told(name).contains("older   1 waits longer in its queue: job/mm (no GPU, 59m); 1 came in the same second\n"))
+        << told(name);
+  }
+  EXPECT_TRUE(told("mm").contains("older   nothing older waits in its queue\n")) << told("mm");
+}
+
+TEST(Account, OfAPodItsOwnJobIsNoOther) {
+  const auto pods = objects(
+      "metadata: {name: train-x2b9k, namespace: ml, uid: u-p, creationTimestamp: '2026-11-21T09:00:01Z', labels: "
+      "{berth.dev/queue: research}, ownerReferences: [{kind: Job, controller: true, uid: u1, name: train}]}\n");
+  const std::vector<Work> all = read_work(objects(std::string(kJob)), {});
+  const auto queues = objects("metadata: {name: research}\nstatus: {waiting: [ml/a, ml/b, ml/train]}\n");
+  const Account account = account_of(read_pod_work(pods[0]),
+                                     {.others = all, .others_are_all = true, .queues = queues, .own_pods = pods}, kNow);
+  EXPECT_TRUE(account.text.contains("older   nothing older waits in its queue\n")) << account.text;
+  EXPECT_TRUE(account.text.contains("place   number 3 of its line, after ml/a, ml/b\n")) << account.text;
+}
+
+TEST(Account, SaysHowFewPodsOfAnElasticJobAreEnough) {
+  const auto told = [](const std::string& least) {
+    const Work work =
+        one("metadata: {name: el, namespace: ml, uid: u1, annotations: {kueue.x-k8s.io/job-min-parallelism: '" + least +
+                "'}}\nspec: {parallelism: 4, completions: 4}\n",
+            "");
+    return account_of(work, {}, kNow).text;
+  };
+  EXPECT_TRUE(told("1").contains("gang    1 pod is enough to start; up to 3 more join as there is room\n"))
+      << told("1");
+  EXPECT_TRUE(told("2").contains("gang    2 pods start together or not at all; up to 2 more join as there is room\n"))
+      << told("2");
+  EXPECT_TRUE(told("4").contains("gang    4 pods start together or not at all\n")) << told("4");
+}
+
+TEST(Account, SaysOfWhatIsOverThatItWasToCome) {
+  const Value event = objects(
+      "involvedObject: {kind: Job, uid: u1}\nreason: Evicted\nlastTimestamp: '2026-11-21T09:58:00Z'\n"
+      "message: 'reclaim: its room goes to ml/b; it stops by 2026-11-21T09:59:00Z; since its start'\n")[0];
+  const auto told = [&](const char* now) {
+    return account_of(one(std::string(kJob), ""), {.events = {event}}, *parse_timestamp(now)).text;
+  };
+  EXPECT_TRUE(told("2026-11-21T09:58:30Z").contains("; it stops by 2026-11-21T09:59:00Z; since"));
+  EXPECT_TRUE(told("2026-11-21T10:00:00Z").contains("; it was to stop by 2026-11-21T09:59:00Z; since"));
+}
+
 TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
   const Work train = one(std::string(kJob), waiting("a", "'no room'"));
   const auto queues = objects(

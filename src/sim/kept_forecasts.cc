@@ -68,6 +68,7 @@ void KeptForecasts::run_ahead(const State& state, const Names& waiting, Time now
   });
   std::map<WorkloadId, Time> starts;
   std::size_t seen = 0;
+  bool broken_off = false;
   while (true) {
     for (; seen < ahead.begun().size(); ++seen) {
       const RunAhead::Begun& begun = ahead.begun()[seen];
@@ -75,11 +76,12 @@ void KeptForecasts::run_ahead(const State& state, const Names& waiting, Time now
     }
     // The further ahead, the less a moment more or less matters.
     const Time next = ahead.now() + std::max(kStep, Duration{(ahead.now() - now).ms / kStepsOfWait});
-    if (left.empty() || stop() || !ahead.go_on(now + kHorizon, next)) break;
+    broken_off = !left.empty() && stop();
+    if (left.empty() || broken_off || !ahead.go_on(now + kHorizon, next)) break;
   }
   table_ = {.asked_at = now,
             .oldest = now,
-            .until = left.empty() ? now + kHorizon : ahead.now(),
+            .until = broken_off ? ahead.now() : now + kHorizon,
             .running = static_cast<std::int64_t>(state.running()),
             .ended_runs = static_cast<std::int64_t>(run_times.count())};
   note(state, waiting, starts, now);

@@ -6,6 +6,8 @@
 
 #include "cycle/run_cycle.h"
 #include "sim/journal_file.h"
+#include "sim/recorded_names.h"
+#include "sim/stopped_for_a_loss.h"
 #include "sim/timeline_recorder.h"
 
 namespace berth {
@@ -38,7 +40,13 @@ class Replayer {
     return replay_;
   }
 
-  Recorded recorded() && { return {std::move(engine_), std::move(workloads_), now_, std::move(run_times_)}; }
+  Recorded recorded() && {
+    return {.engine = std::move(engine_),
+            .workloads = std::move(workloads_),
+            .now = now_,
+            .run_times = std::move(run_times_),
+            .pasts = std::move(pasts_)};
+  }
 
  private:
   std::optional<std::string> take(const JournalRecord& record) {
@@ -55,12 +63,40 @@ class Replayer {
       workloads_.clear();
       run_times_ = {};
       ended_runs_.clear();
+      pasts_.clear();
+      undated_.clear();
       now_ = {};
     }
     note_name_and_time(event);
     if (const auto* const ended = std::get_if<WorkloadEnded>(&event)) note_end_of(ended->workload);
+    const StoppedForALoss loss(engine_.state, event, now_);
     engine_.state.apply(event);
+    for (const Eviction& each : loss.evictions(engine_.state)) note_evicted(each, now_);
+    note_over(event);
     return std::nullopt;
+  }
+
+  void note_evicted(const Eviction& eviction, Time at) {
+    RecordedPast& past = pasts_[eviction.workload];
+    past.eviction = eviction;
+    past.evicted = at;
+  }
+
+  // By what an event says itself.
+  void note_over(const Event& event) {
+    using End = RecordedPast::End;
+    const auto note = [&](WorkloadId id, End end) {
+      const Workload* const workload = engine_.state.workloads().find(id);
+      if (workload != nullptr && workload->phase < Phase::kEnded) return;
+      pasts_[id].end = end;
+      pasts_[id].ended = now_;
+      if (!engine_.state.keeps_time()) undated_.push_back(id);
+    };
+    if (const auto* const ended = std::get_if<WorkloadEnded>(&event)) note(ended->workload, End::kEnded);
+    if (const auto* const overran = std::get_if<WorkloadOverran>(&event)) note(overran->workload, End::kOverran);
+    if (const auto* const cancelled = std::get_if<WorkloadCancelled>(&event))
+      note(cancelled->workload, End::kCancelled);
+    if (const auto* const waited = std::get_if<MaxWaitPassed>(&event)) note(waited->workload, End::kCancelled);
   }
 
   void note_end_of(WorkloadId id) {
@@ -86,6 +122,7 @@ class Replayer {
     if (asked.effort.attempts_max < 1) return "a cycle needs an effort of at least one attempt";
     now_ = std::max(now_, asked.now);
     learn_runs();
+    for (const WorkloadId id : std::exchange(undated_, {})) pasts_[id].ended = now_;
     Plan plan = run_cycle(engine_, asked.now, asked.effort);
     ++replay_.cycles;
     if (!plan.changes_nothing()) due_ = std::move(plan);
@@ -96,6 +133,7 @@ class Replayer {
     if (!due_) return "a plan is recorded that this program would not have made";
     if (!(recorded == *due_)) return "this program decides otherwise than the journal says";
     replay_.starts += due_->starts.size();
+    for (const Eviction& each : due_->evictions) note_evicted(each, due_->now);
     engine_.state.adopt(*due_);
     due_.reset();
     return std::nullopt;
@@ -135,6 +173,8 @@ class Replayer {
   std::vector<std::string> workloads_;
   RunTimes run_times_;
   std::vector<std::pair<RunOf, Time>> ended_runs_;  // and when they started: their end is yet to be learned
+  std::map<WorkloadId, RecordedPast> pasts_;
+  std::vector<WorkloadId> undated_;  // of these, who ended: when is yet to be learned
   Time now_;
   bool ended_ = false;
   RecordWatch watch_;
@@ -229,10 +269,8 @@ Result<Replay> replay_journal(const std::string& name, std::span<const std::uint
   return replay;
 }
 
-std::optional<WorkloadId> Recorded::find(const std::string& workload) const {
-  const auto found = std::find(workloads.rbegin(), workloads.rend(), workload);
-  if (found == workloads.rend()) return std::nullopt;
-  return WorkloadId(static_cast<std::size_t>(workloads.rend() - found - 1));
+std::optional<WorkloadId> Recorded::find(std::string_view workload) const {
+  return who_is_meant(engine.state, workloads, workload);
 }
 
 Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until,

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "cycle/engine.h"
 #include "journal/chain.h"
+#include "model/plan.h"
 #include "sim/run_times.h"
 #include "sim/session.h"
 
@@ -35,17 +38,28 @@ Result<Replay> replay_journal(const std::string& name, std::span<const std::uint
 // The first moment that a journal of dates tells of, and the zero of all others; none: it tells of no moment yet, or is none.
 std::optional<Time> beginning_of(std::span<const std::uint8_t> file);
 
+// What happened to one who came until a moment.
+struct RecordedPast {
+  enum class End : std::uint8_t { kNone, kEnded, kOverran, kCancelled };
+
+  End end = End::kNone;
+  Time ended;
+  std::optional<Eviction> eviction = {};  // the last, of which `stop_by` may have been at once
+  Time evicted;
+};
+
 // A run as it was at a moment.
 struct Recorded {
   Engine engine;
-  std::vector<std::string> workloads;  // names, by number
-  Time now;                            // the latest that anything recorded until then speaks of
-  RunTimes run_times;                  // of those that had ended by then
-  std::uint64_t records = 0;           // that tell of it
-  bool goes_on = false;                // the journal tells of later moments
+  std::vector<std::string> workloads;             // names, by number
+  Time now;                                       // the latest that anything recorded until then speaks of
+  RunTimes run_times;                             // of those that had ended by then
+  std::uint64_t records = 0;                      // that tell of it
+  bool goes_on = false;                           // the journal tells of later moments
+  std::map<WorkloadId, RecordedPast> pasts = {};  // of those who ended, or were evicted
 
-  // The last that was called so; nothing: nobody was.
-  std::optional<WorkloadId> find(const std::string& workload) const;
+  // As who_is_meant() has it.
+  std::optional<WorkloadId> find(std::string_view workload) const;
 };
 
 // The last run of the journal, with all that happened until that moment, or all that there is; each decision is made again and

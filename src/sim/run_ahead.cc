@@ -6,6 +6,7 @@
 #include "cycle/over_run.h"
 #include "cycle/patience.h"
 #include "cycle/run_cycle.h"
+#include "sim/stopped_for_a_loss.h"
 
 namespace berth {
 
@@ -23,8 +24,15 @@ RunAhead::RunAhead(const State& state, Time now, LengthOfRun length_of_run, Reco
 }
 
 void RunAhead::apply(const Event& event) {
+  const StoppedForALoss loss(state(), event, now_);
   engine_.state.apply(event);
   note(event);
+  for (const Eviction& each : loss.evictions(state())) note_stopped(each);
+}
+
+void RunAhead::note_stopped(const Eviction& eviction) {
+  const bool is_step = !state().workload(eviction.workload).step_of.is_none();
+  stopped_.push_back({eviction.workload, now_, eviction.rule, eviction.lost_gpu_s, is_step});
 }
 
 void RunAhead::decide() {
@@ -47,10 +55,7 @@ void RunAhead::adopt(const Plan& plan) {
   for (const Migration& move : plan.migrations) {
     if (!move.start.waits) begins.push_back(move.start.workload);
   }
-  for (const Eviction& each : plan.evictions) {
-    const bool is_step = !state().workload(each.workload).step_of.is_none();
-    stopped_.push_back({each.workload, now_, each.rule, each.lost_gpu_s, is_step});
-  }
+  for (const Eviction& each : plan.evictions) note_stopped(each);
   engine_.state.adopt(plan);
   note(plan);
   for (const WorkloadId id : begins) note_begun(id);

@@ -26,6 +26,7 @@ class RunAhead {
     WorkloadId workload;
     Time at;
   };
+  // By a decision, or a fact: a node or a pod that is lost.
   struct Stopped {
     WorkloadId workload;
     Time at;
@@ -67,6 +68,7 @@ class RunAhead {
   bool is_over(const Due& due) const;
   template <class Record>
   void note(const Record& record);
+  void note_stopped(const Eviction& eviction);
   void note_begun(WorkloadId workload);
   void expect_end_of(WorkloadId workload);
   void adopt(const Plan& plan);

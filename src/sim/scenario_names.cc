@@ -27,12 +27,11 @@ std::optional<std::size_t> NameTable::find(const std::string& name) const {
 std::optional<std::size_t> NameTable::look_up(const ScenarioLine& line, const ScenarioWord& word,
                                               const std::string& name) const {
   if (const auto known = find(name)) return known;
+  if (const auto meant = other_names_ ? other_names_(name) : std::nullopt) return meant;
   std::string text = "there is no " + kind_ + " " + quote(name);
-  if (names_.empty()) {
-    text += "; " + declare_;
-  } else {
-    text += line.instead(name, std::vector<std::string_view>(names_.begin(), names_.end()));
-  }
+  std::vector<std::string_view> names(names_.begin(), names_.end());
+  std::erase(names, std::string_view());
+  text += names.empty() ? "; " + declare_ : line.instead(name, names);
   line.complain(word, std::move(text));
   return std::nullopt;
 }

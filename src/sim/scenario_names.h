@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/ids.h"
@@ -30,6 +32,12 @@ class NameTable {
   bool is_new(const ScenarioLine& line, const ScenarioWord& word, const std::string& name) const;
   // PRE: the name is new.
   void add(const std::string& name);
+  // One that nobody can name.
+  void add_nameless() { names_.emplace_back(); }
+  // What those who have no thing of that name mean by it.
+  void also_find_by(std::function<std::optional<std::size_t>(const std::string&)> other_names) {
+    other_names_ = std::move(other_names);
+  }
   // The same, and a complaint if there is none.
   std::optional<std::size_t> look_up(const ScenarioLine& line, const ScenarioWord& word, const std::string& name) const;
 
@@ -38,6 +46,7 @@ class NameTable {
   std::string declare_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::size_t> index_;
+  std::function<std::optional<std::size_t>(const std::string&)> other_names_;
 };
 
 struct ScenarioNames {

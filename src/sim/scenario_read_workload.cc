@@ -323,7 +323,7 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
 
 std::optional<PodOfWorkload> read_pod(const ScenarioReading& reading, const ScenarioLine& line,
                                       const ScenarioWord& word, const std::string& form) {
-  const std::size_t slash = word.value.find('/');
+  const std::size_t slash = word.value.rfind('/');  // names of live clusters have some, too
   const auto number = slash == std::string::npos
                           ? std::nullopt
                           : std::optional(parse_integer(word.value.substr(slash + 1), 0, kScenarioPodsMax - 1));

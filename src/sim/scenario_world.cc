@@ -368,18 +368,20 @@ void ScenarioWorld::give_up_one() {
       state().repairing(), [&](const auto& each) { return !each.second.lost.empty() && each.second.until <= now_; });
   const WorkloadId id = due->first;
   if (!afford(cost_of_freeing(id))) return;
-  const std::int64_t lost = lost_if_taken_gpu_s(state(), id, now_);
-  if (apply(RepairGivenUp{id})) evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost}});
+  const RepairGivenUp event{id};
+  const StoppedForALoss loss(state(), event, now_);
+  if (apply(event)) note_stopped(loss);
 }
 
 void ScenarioWorld::never_ready_one() {
   bring_state_to_now();
   const WorkloadId id = state().unready().begin()->second;
-  const std::int64_t lost = lost_if_taken_gpu_s(state(), id, now_);
+  const NeverReady event{id};
+  const StoppedForALoss loss(state(), event, now_);
   const auto before = with_steps(id);
-  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(NeverReady{id})) return;
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(event)) return;
   note_over(before);
-  note_stopped_for_a_loss(id, lost);
+  note_stopped(loss);
 }
 
 // By the one who has waited longest.
@@ -581,67 +583,46 @@ void ScenarioWorld::evict_those_due() {
   while (!stopped_ && taints_.next() <= now_) evict_one_for_a_taint();
 }
 
-// Who leaves with all that he has left is told to stop, and has his grace.
 void ScenarioWorld::evict_one_for_a_taint() {
   bring_state_to_now();
   const auto [of, pods] = taints_.first(state());
   const WorkloadId id = workload(of).step_of.is_none() ? of : workload(of).step_of;
-  const std::int64_t lost = lost_by_own_pods_gpu_s(state(), of, now_);
-  const std::int64_t lost_whole = lost_by_own_pods_gpu_s(state(), id, now_);
+  const PodsEvicted event{of, pods, now_ + state().shape(workload(of).shape).terms.grace};
+  const StoppedForALoss loss(state(), event, now_);
   const auto before = with_steps(id);
-  const Time stop_by = now_ + state().shape(workload(of).shape).terms.grace;
-  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(PodsEvicted{of, pods, stop_by}))
-    return;
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(event)) return;
   note_over(before);
-  note_stopped_for_a_loss(of, lost);
-  if (of != id) note_stopped_for_a_loss(id, lost_whole);
-  if (workload(of).phase == Phase::kStopping) {
-    evictions_.push_back({of, now_, {of, {}, EvictionRule::kNode, stop_by, lost}});
-  }
+  note_stopped(loss);
 }
 
 void ScenarioWorld::fail_node(NodeId node) {
-  std::set<WorkloadId> lost;
-  for (const Pod& pod : state().pods()) {
-    const bool there = !pod.workload.is_none() && pod.node == node;
-    // Who has been evicted already, or has not begun, is not evicted by this.
-    if (!there || workload(pod.workload).phase != Phase::kRunning) continue;
-    lost.insert(pod.workload);
-    // The minimum stops with a step where it backs off.
-    if (const WorkloadId minimum = workload(pod.workload).step_of; !minimum.is_none()) lost.insert(minimum);
-  }
+  const NodeFailed event{node};
+  const StoppedForALoss loss(state(), event, now_);
   Wide cost = std::ssize(state().pods());
-  for (const WorkloadId id : lost) cost += cost_of_freeing(id);
-  std::map<WorkloadId, std::int64_t> lost_gpu_s;
   std::vector<std::pair<WorkloadId, Workload>> before;
-  for (const WorkloadId id : lost) {
-    lost_gpu_s[id] = lost_by_own_pods_gpu_s(state(), id, now_);
+  for (const WorkloadId id : loss.looked_at()) {
+    cost += cost_of_freeing(id);
     const WorkloadId whole = workload(id).step_of.is_none() ? id : workload(id).step_of;
     if (state().failure_policy_of(whole) == nullptr) continue;
     const auto all = with_steps(whole);
     before.insert(before.end(), all.begin(), all.end());
     cost += cost_of_freeing(std::ssize(all));
   }
-  if (!afford(cost) || !apply(NodeFailed{node})) return;
+  if (!afford(cost) || !apply(event)) return;
   note_over(before);
-  for (const WorkloadId id : lost) note_stopped_for_a_loss(id, lost_gpu_s[id]);
+  note_stopped(loss);
 }
 
 void ScenarioWorld::fail_pod(const FailPod& action) {
   const WorkloadId id = action.workload;
   const std::optional<Event> event = fact_of(state(), action);
   if (!event) return fail_for_want_of(id, action.pod, "fail");
-  const auto* const failed = std::get_if<PodFailed>(&*event);
-  const WorkloadId of = failed == nullptr ? id : failed->workload;
-  const std::int64_t lost = lost_by_own_pods_gpu_s(state(), of, now_);
-  const std::int64_t lost_whole = lost_by_own_pods_gpu_s(state(), id, now_);
+  // Who had been told to stop has been counted.
+  const StoppedForALoss loss(state(), *event, now_);
   const auto before = with_steps(id);
   if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(*event)) return;
   note_over(before);
-  // Who had been told to stop has been counted.
-  if (failed == nullptr) return;
-  note_stopped_for_a_loss(of, lost);
-  if (of != id) note_stopped_for_a_loss(id, lost_whole);
+  note_stopped(loss);
 }
 
 void ScenarioWorld::fail_for_want_of(WorkloadId id, std::uint32_t pod, const std::string& what) {
@@ -662,10 +643,8 @@ void ScenarioWorld::end_pod(const EndPod& action) {
   if (afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) && apply(*event)) note_over(before);
 }
 
-// Who has not been stopped is repaired; who is over is over.
-void ScenarioWorld::note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s) {
-  if (workload(id).phase != Phase::kPending) return;
-  evictions_.push_back({id, now_, {id, {}, workload(id).evicted_by, now_, lost_gpu_s}});
+void ScenarioWorld::note_stopped(const StoppedForALoss& loss) {
+  for (const Eviction& each : loss.evictions(state())) evictions_.push_back({each.workload, now_, each});
 }
 
 bool ScenarioWorld::run_cycle() {

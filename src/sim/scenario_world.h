@@ -19,6 +19,7 @@
 #include "sim/scenario_parse.h"
 #include "sim/scenario_policy.h"
 #include "sim/session.h"
+#include "sim/stopped_for_a_loss.h"
 
 namespace berth::scenario {
 
@@ -179,7 +180,7 @@ class ScenarioWorld {
   void never_ready_one();
   std::vector<std::pair<WorkloadId, Workload>> with_steps(WorkloadId id) const;
   void note_over(const std::vector<std::pair<WorkloadId, Workload>>& before);
-  void note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s);
+  void note_stopped(const StoppedForALoss& loss);
   void end_one();
   void enforce_end(WorkloadId id);
   bool extend_limit(WorkloadId id);

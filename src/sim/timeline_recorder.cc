@@ -49,7 +49,34 @@ Timeline TimelineRecorder::finish(Time end) && {
   timeline_.end = std::max(end, latest_);
   const Time first = first_.value_or(latest_);
   timeline_.begin = began_later_ || is_date(first) ? first : Time{};
+  leave_out_stand_ins();
   return std::move(timeline_);
+}
+
+// A live cluster calls all that is of one Job by its name: who never ran and waits no more, while another of that name runs, has
+// taken the place of a pod that it lost. Nobody has cancelled him.
+void TimelineRecorder::note_stand_in(WorkloadId id) {
+  if (!is_date(latest_) || !seats_[id.index()]) return;
+  const std::size_t row = seats_[id.index()]->row;
+  const auto was_there = [](const Change& change) { return is_there(change.doing); };
+  if (std::ranges::any_of(timeline_.rows[row].changes, was_there)) return;
+  const auto is_whole = [&](WorkloadId other) {
+    return timeline_.rows[seats_[other.index()]->row].name == timeline_.rows[row].name;
+  };
+  if (std::ranges::any_of(in_world_, is_whole)) stand_ins_.insert(row);
+}
+
+void TimelineRecorder::leave_out_stand_ins() {
+  std::vector<Timeline::Row> rows;
+  std::vector<std::size_t> moved_to(timeline_.rows.size());
+  for (std::size_t i = 0; i < timeline_.rows.size(); ++i) {
+    moved_to[i] = rows.size();
+    if (!stand_ins_.contains(i)) rows.push_back(std::move(timeline_.rows[i]));
+  }
+  for (Timeline::Row& row : rows) {
+    if (row.step_of) row.step_of = moved_to[*row.step_of];
+  }
+  timeline_.rows = std::move(rows);
 }
 
 void TimelineRecorder::take_event(const State& state, const Event& event) {
@@ -94,6 +121,7 @@ void TimelineRecorder::begin_run() {
     }
   } else {
     timeline_ = {};
+    stand_ins_.clear();
     node_by_name_.clear();
     undated_.clear();
     undated_capacity_ = 0;

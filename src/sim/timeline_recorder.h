@@ -46,6 +46,7 @@ class TimelineRecorder {
   void on(const State& state, const WorkloadOverran& event) { look_with_steps(state, event.workload, Doing::kOverran); }
   void on(const State& state, const WorkloadCancelled& event) {
     look_with_steps(state, event.workload, Doing::kCancelled);
+    note_stand_in(event.workload);
   }
   // It is cancelled by that, or waits on.
   void on(const State& state, const MaxWaitPassed& event) {
@@ -86,6 +87,8 @@ class TimelineRecorder {
   void look(const State& state, WorkloadId workload, std::optional<Doing> outcome = {});
   Timeline::Change seen(const State& state, WorkloadId workload, std::optional<Doing> outcome) const;
   std::vector<Timeline::Place> places_of(const State& state, WorkloadId workload) const;
+  void note_stand_in(WorkloadId workload);
+  void leave_out_stand_ins();
   void put(std::size_t row, Timeline::Change change);
   void happened_at(Time moment);
 
@@ -94,6 +97,7 @@ class TimelineRecorder {
   std::set<WorkloadId> in_world_;           // those who have room, or are there
   std::vector<std::size_t> nodes_;          // in the timeline, by node of this run
   std::map<std::string, std::size_t> node_by_name_;
+  std::set<std::size_t> stand_ins_;  // rows of those who wait no more, since they are part of another
   std::set<NodeId> failed_;
   std::map<ReservationId, std::size_t> reserved_;             // in the timeline
   std::map<std::string, std::size_t> left_;                   // rows of the run before, by name

@@ -251,6 +251,25 @@ TEST(Timeline, OfASchedulerThatBeginsAnewGoesOn) {
   EXPECT_EQ(there.nodes.size(), 1u);
 }
 
+TEST(Timeline, WhoStandsInForALostPodIsNobodyOfHisOwn) {
+  const Time zero{kFirstDate.ms + 10 * kHourMs};
+  const auto at = [&](std::int64_t s) { return zero + seconds(s); };
+  Lives lives;
+  lives.begin();
+  lives.tell(Lives::submitted("default/a/1", at(0)));
+  lives.cycle(at(10));
+  lives.tell(Lives::submitted("default/a/1", at(20)));
+  lives.tell(Lives::submitted("default/b/2", at(21)));
+  lives.cycle(at(22));
+  lives.tell(WorkloadCancelled{WorkloadId(1)});
+  lives.tell(WorkloadCancelled{WorkloadId(2)});
+  lives.cycle(at(30));
+  const Timeline there = lives.timeline(at(40));
+  ASSERT_EQ(there.rows.size(), 2u);
+  EXPECT_EQ(there.rows[0].changes.back().doing, Doing::kRuns);
+  EXPECT_EQ(there.rows[1].name, "default/b/2") << "he was cancelled";
+}
+
 // Whatever happens, what is noted of each is what the state says of him.
 TEST(TimelineProperty, OverlooksNothingInTheScenarios) {
   std::int64_t looked = 0;

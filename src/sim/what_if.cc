@@ -6,10 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "base/wording.h"
+#include "sim/recorded_names.h"
 #include "sim/run_ahead.h"
 #include "sim/scenario_pod_facts.h"
 #include "sim/scenario_statements.h"
@@ -20,12 +22,21 @@ namespace {
 
 using namespace scenario;
 
-// Of several of one name the last is meant.
-void add_names(NameTable& table, const std::vector<std::string>& names) {
-  std::map<std::string, std::size_t> last;
-  for (std::size_t i = 0; i < names.size(); ++i) last[names[i]] = i;
+// `rather`: whether the first is meant rather than one before him of the same name. Those whose names nobody knows any more cannot be
+// named.
+template <class Rather>
+void add_names(NameTable& table, const std::vector<std::string>& names, Rather rather) {
+  std::map<std::string_view, std::size_t> meant;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    table.add(last[names[i]] == i ? names[i] : names[i] + "#" + std::to_string(i));
+    const auto [at, is_first] = meant.emplace(names[i], i);
+    if (!is_first && rather(i, at->second)) at->second = i;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) {
+      table.add_nameless();
+    } else {
+      table.add(meant[names[i]] == i ? names[i] : names[i] + "#" + std::to_string(i));
+    }
   }
 }
 
@@ -47,8 +58,14 @@ void know(ScenarioReading& reading, const Recorded& recorded) {
     if (node.gpus > 0 && node.sharing == Sharing::kExclusive && node.other_modes.empty())
       reading.whole_gpus[node.flavor] += node.gpus;
   }
-  add_names(reading.names.nodes, nodes);
-  add_names(reading.names.workloads, recorded.workloads);
+  add_names(reading.names.nodes, nodes, [](std::size_t, std::size_t) { return true; });
+  add_names(reading.names.workloads, recorded.workloads, [&](std::size_t one, std::size_t other) {
+    return is_meant_rather(state, WorkloadId(one), WorkloadId(other));
+  });
+  reading.names.workloads.also_find_by([&recorded](const std::string& name) -> std::optional<std::size_t> {
+    const std::optional<WorkloadId> meant = recorded.find(name);
+    return meant ? std::optional(meant->index()) : std::nullopt;
+  });
   // What is numbered here is not what has these numbers there.
   reading.windows = state.windows().size();
   const auto& series = state.series().all();
@@ -248,15 +265,18 @@ class Future {
 
   Outlook outlook(Time end) && {
     Outlook outlook;
-    std::map<WorkloadId, std::int64_t> evictions;
     for (const RunAhead::Stopped& stopped : ahead_.stopped()) {
       outlook.lost_gpu_s += stopped.lost_gpu_s;
       if (stopped.is_step) continue;
       ++outlook.evictions;
-      ++evictions[stopped.workload];
+      Outlook::Evicted& evicted = outlook.evicted[stopped.workload];
+      if (++evicted.times == 1) evicted.rule = name_of(stopped.rule);
+      evicted.lost_gpu_s += stopped.lost_gpu_s;
     }
     const auto one = [&](WorkloadId id) -> Outlook::One {
-      return {id, starts_[id], evictions[id], cancelled_.contains(id)};
+      const auto evicted = outlook.evicted.find(id);
+      const std::int64_t times = evicted == outlook.evicted.end() ? 0 : evicted->second.times;
+      return {id, starts_[id], times, cancelled_.contains(id)};
     };
     for (const WorkloadId id : waiting_) outlook.waiting.push_back(one(id));
     for (const WorkloadId id : submitted_) outlook.submitted.push_back(one(id));
@@ -331,6 +351,25 @@ void sum_up(const State& state, const std::vector<std::string>& queues, Time now
   }
 }
 
+// `submitted`: by the changes, in the order of their numbers.
+std::vector<WhatIf::Evicted> evicted_in(const Recorded& recorded,
+                                        const std::vector<const WorkloadSubmitted*>& submitted, const WhatIf& both) {
+  const State& state = recorded.engine.state;
+  std::map<WorkloadId, WhatIf::Evicted> evicted;
+  for (const auto& [id, each] : both.before.evicted) evicted[id].before = each;
+  for (const auto& [id, each] : both.after.evicted) evicted[id].after = each;
+  std::vector<WhatIf::Evicted> all;
+  const std::size_t known = state.workloads().next_id().index();
+  for (auto& [id, each] : evicted) {
+    const bool is_new = id.index() >= known;
+    const QueueId queue = is_new ? submitted[id.index() - known]->queue : state.workload(id).queue;
+    each.who = {is_new ? submitted[id.index() - known]->name : recorded.workloads[id.index()],
+                both.queues[queue.index()]};
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<Changes> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
@@ -380,14 +419,17 @@ WhatIf what_if(const Recorded& recorded, const Changes& changes, const WhatIfOpt
   both.running = static_cast<std::int64_t>(state.running());
   both.pending = static_cast<std::int64_t>(state.pending());
   for (const Queue& queue : state.queues()) both.queues.push_back(queue.name);
+  std::vector<const WorkloadSubmitted*> all_submitted;
   for (const Event& event : changes.facts) {
     if (const auto* const added = std::get_if<QueueAdded>(&event)) both.queues.push_back(added->queue.name);
     const auto* const submitted = std::get_if<WorkloadSubmitted>(&event);
+    if (submitted != nullptr) all_submitted.push_back(submitted);
     if (submitted != nullptr && submitted->step_of.is_none())
       both.submitted.push_back({submitted->name, both.queues[submitted->queue.index()]});
   }
   for (const WorkloadId id : waiting)
     both.waiting.push_back({recorded.workloads[id.index()], state.queues()[state.workload(id).queue.index()].name});
+  both.evicted = evicted_in(recorded, all_submitted, both);
   sum_up(state, both.queues, now, both.before);
   sum_up(state, both.queues, now, both.after);
   return both;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,13 @@ struct Outlook {
     // Whether it makes no difference to it.
     bool starts_as(const One& other) const { return starts == other.starts && cancelled == other.cancelled; }
   };
+  struct Evicted {
+    std::int64_t times = 0;
+    std::int64_t lost_gpu_s = 0;
+    std::string rule = {};  // of the first time
+
+    friend bool operator==(const Evicted&, const Evicted&) = default;
+  };
   // Of a queue's own work.
   struct OfQueue {
     std::int64_t waiting = 0;    // of those above
@@ -57,8 +65,9 @@ struct Outlook {
   std::int64_t starts_at_once = 0;  // of those who wait at the beginning, at the first moment
   std::int64_t evictions = 0;       // of anybody, until the end; that elastic work shrinks (rule 18) is none
   std::int64_t lost_gpu_s = 0;      // by these, and by shrinking
-  std::vector<OfQueue> queues;      // as WhatIf::queues
-  Timeline timeline;                // from now to the end
+  std::map<WorkloadId, Evicted> evicted;
+  std::vector<OfQueue> queues;  // as WhatIf::queues
+  Timeline timeline;            // from now to the end
 };
 
 // In which the shares of queues are looked at.
@@ -77,15 +86,24 @@ struct WhatIf {
   struct Named {
     std::string name, queue;
   };
+  struct Evicted {
+    Named who;
+    Outlook::Evicted before, after;
+
+    bool is_as_before() const { return before == after; }
+  };
 
   Outlook before, after;
   std::vector<Named> waiting;       // as Outlook::waiting
   std::vector<Named> submitted;     // as Outlook::submitted
+  std::vector<Evicted> evicted;     // in either future, by number; elastic work by its minimum
   std::vector<std::string> queues;  // by number, those that the changes add behind those that are there
   Time now;
   std::int64_t running = 0, pending = 0;
   // Of who waits, those who are in no list, as it makes no difference to them, or as they are too many.
   std::int64_t same = 0, left_out = 0;
+  // The same of who is evicted.
+  std::int64_t evicted_alike = 0, evicted_left_out = 0;
 
   // Whether the timelines are there, too.
   bool has_timelines() const { return !before.timeline.rows.empty() || !after.timeline.rows.empty(); }

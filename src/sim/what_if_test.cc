@@ -341,6 +341,63 @@ TEST(WhatIf, SaysWhoseLineItIsThatAQueueHas) {
             "them for that one\n");
 }
 
+TEST(WhatIf, CountsWhomAChangeItselfStops) {
+  const Recorded there =
+      recorded("nodes n 1 gpus=8\nqueue q\nsubmit a queue=q gpus=8 limit=10h\ncycle\nat 03:00\ncycle\n");
+  const std::int64_t lost = 3 * 3600 * 8;
+  for (const char* const change : {"fail node n1\n", "remove node n1\n", "fail pod a/0\n"}) {
+    const WhatIf done = what_if(there, changes(there, change), {});
+    EXPECT_EQ(done.before.evictions, 0) << change;
+    EXPECT_EQ(done.after.evictions, 1) << change;
+    EXPECT_EQ(done.after.lost_gpu_s, lost) << change;
+    ASSERT_EQ(done.evicted.size(), 1u) << change;
+    EXPECT_EQ(done.evicted[0].who.name, "a") << change;
+    EXPECT_EQ(done.evicted[0].who.queue, "q") << change;
+    EXPECT_EQ(done.evicted[0].before, Outlook::Evicted()) << change;
+    EXPECT_EQ(done.evicted[0].after, (Outlook::Evicted{1, lost, "node"})) << change;
+  }
+}
+
+TEST(WhatIf, NamesWhoIsEvictedAlsoOfThoseWhoCome) {
+  const Recorded there = recorded(
+      "nodes n 1 gpus=8\nqueue own guarantee=8\nqueue q\nsubmit a queue=q gpus=8 limit=10h\ncycle\nat 01:00\ncycle\n");
+  const WhatIf done = what_if(there, changes(there, "submit w queue=own gpus=8 limit=1h\n"), {});
+  ASSERT_EQ(done.evicted.size(), 1u);
+  EXPECT_EQ(done.evicted[0].who.name, "a");
+  EXPECT_EQ(done.evicted[0].after, (Outlook::Evicted{1, 3600 * 8, "reclaim"}));
+  const Value told = what_if_as_value(done, 10);
+  const WhatIf back = what_if_in(told);
+  ASSERT_EQ(back.evicted.size(), 1u);
+  EXPECT_EQ(back.evicted[0].who.name, "a");
+  EXPECT_EQ(back.evicted[0].after, done.evicted[0].after);
+  EXPECT_EQ(what_if_as_value(back, 10), told);
+  EXPECT_EQ(what_if_in(what_if_as_value(done, 0)).evicted_left_out, 1);
+}
+
+TEST(WhatIf, TakesTheNamesThatPeopleCallJobsBy) {
+  Recorded there = recorded(kBusy);
+  there.workloads = {"default/a/0a", "default/b/0b", "default/w/0c", "default/v/0d"};
+  const auto workload_of = [&](const char* change) {
+    const std::vector<Event> facts = changes(there, change).facts;
+    if (facts.size() != 1) return WorkloadId();
+    if (const auto* const ended = std::get_if<WorkloadEnded>(&facts[0])) return ended->workload;
+    if (const auto* const failed = std::get_if<PodFailed>(&facts[0])) return failed->workload;
+    return std::get<WorkloadCancelled>(facts[0]).workload;
+  };
+  for (const char* change : {"end a\n", "end default/a\n", "end job/a\n", "end default/a/0a\n", "fail pod a/0\n",
+                             "fail pod default/a/0\n", "fail pod default/a/0a/0\n"}) {
+    EXPECT_EQ(workload_of(change), WorkloadId(0)) << change;
+  }
+  EXPECT_EQ(workload_of("cancel v\n"), WorkloadId(3));
+  EXPECT_EQ(changes(there, "submit w queue=q gpus=1\ncancel w\n").facts.size(), 2u) << "the one that comes here";
+  there.workloads[1] = "";
+  std::vector<std::string> names = there.workloads;
+  const auto nobody = read_changes("changes", "end nobody\n", there, names);
+  ASSERT_FALSE(nobody.has_value());
+  EXPECT_EQ(nobody.error().to_string(),
+            "changes:1:5: there is no workload 'nobody'; known: default/a/0a, default/w/0c, default/v/0d\n");
+}
+
 TEST(WhatIf, OfSeveralOfOneNameTheLastIsMeant) {
   Recorded there = recorded(kBusy);
   there.workloads = {"job", "b", "job", "v"};

@@ -48,6 +48,28 @@ Value outlook_as_value(const Outlook& outlook, const std::vector<std::string>& n
                         {"queues", std::move(queues)}});
 }
 
+Value evicted_as_value(const WhatIf::Evicted& evicted) {
+  Value row = Value::map_of({{"name", evicted.who.name}, {"queue", evicted.who.queue}});
+  const auto add = [&](const Outlook::Evicted& each, const std::string& when) {
+    if (each.times == 0) return;
+    row.set("evictions" + when, each.times);
+    row.set("lostGPUSeconds" + when, each.lost_gpu_s);
+    row.set("rule" + when, each.rule);
+  };
+  add(evicted.before, "Before");
+  add(evicted.after, "After");
+  return row;
+}
+
+WhatIf::Evicted evicted_in(const Value& row) {
+  const auto read = [&](const std::string& when) {
+    return Outlook::Evicted{.times = row["evictions" + when].integer(),
+                            .lost_gpu_s = row["lostGPUSeconds" + when].integer(),
+                            .rule = std::string(row["rule" + when].text())};
+  };
+  return {{std::string(row["name"].text()), std::string(row["queue"].text())}, read("Before"), read("After")};
+}
+
 Outlook outlook_in(const Value& told) {
   Outlook outlook;
   outlook.starts_at_once = told["startAtOnce"].integer();
@@ -84,6 +106,18 @@ Value what_if_as_value(const WhatIf& what_if, std::size_t waiting_max) {
   for (std::size_t i = 0; i < what_if.submitted.size(); ++i) {
     submitted.push_back(row_of(what_if.submitted[i], nullptr, what_if.after.submitted[i]));
   }
+  Value evicted = Value::list();
+  std::int64_t alike = what_if.evicted_alike;
+  std::int64_t evicted_left_out = what_if.evicted_left_out;
+  for (const WhatIf::Evicted& each : what_if.evicted) {
+    if (each.is_as_before()) {
+      ++alike;
+    } else if (evicted.items().size() == waiting_max) {
+      ++evicted_left_out;
+    } else {
+      evicted.push_back(evicted_as_value(each));
+    }
+  }
   return Value::map_of({{"nowMs", what_if.now.ms},
                         {"running", what_if.running},
                         {"pending", what_if.pending},
@@ -91,6 +125,9 @@ Value what_if_as_value(const WhatIf& what_if, std::size_t waiting_max) {
                         {"after", outlook_as_value(what_if.after, what_if.queues)},
                         {"waiting", std::move(waiting)},
                         {"submitted", std::move(submitted)},
+                        {"evicted", std::move(evicted)},
+                        {"evictedAlike", alike},
+                        {"evictedLeftOut", evicted_left_out},
                         {"startWhenTheyWould", same},
                         {"leftOut", left_out}});
 }
@@ -102,6 +139,9 @@ WhatIf what_if_in(const Value& told) {
   made.pending = told["pending"].integer();
   made.same = told["startWhenTheyWould"].integer();
   made.left_out = told["leftOut"].integer();
+  made.evicted_alike = told["evictedAlike"].integer();
+  made.evicted_left_out = told["evictedLeftOut"].integer();
+  for (const Value& row : told["evicted"].items()) made.evicted.push_back(evicted_in(row));
   made.before = outlook_in(told["before"]);
   made.after = outlook_in(told["after"]);
   for (const Value& each : told["after"]["queues"].items()) made.queues.emplace_back(each["queue"].text());

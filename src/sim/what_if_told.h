@@ -8,7 +8,7 @@
 
 namespace berth {
 
-// Of who waits those for whom it makes a difference, so many at most; the others are counted.
+// Of who waits, and of who is evicted, those for whom it makes a difference, so many at most; the others are counted.
 Value what_if_as_value(const WhatIf& what_if, std::size_t waiting_max);
 
 // What it was made of. What is missing in it counts as nothing.
