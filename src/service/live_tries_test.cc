@@ -216,6 +216,7 @@ TEST_F(LiveTries, LostNodesAreKnownToTheNextScheduler) {
     cluster_.set(made(names_[0], at + 1));
     decide(at + 1);
     begin_anew();
+    decide(at + 2);
   }
   cluster_.gone(names_[1]);
   cluster_.set(made("g-200b", 200));

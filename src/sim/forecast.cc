@@ -66,6 +66,7 @@ StartForecast forecast_start(const State& state, WorkloadId workload, Time now, 
       const Duration so_far = one.started < now ? now - one.started : Duration{0};
       return run(then, id, so_far, draws.of(then, id, sample));
     });
+    ahead.decide();  // who has just come may start at once
     if (const auto start = ahead.start_of(workload, now + options.horizon)) forecast.starts.push_back(*start);
   }
   std::ranges::sort(forecast.starts);

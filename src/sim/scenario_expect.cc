@@ -98,13 +98,10 @@ class ExpectationReader {
     if (verb.is_pair()) expected.pods = line_.integer(&verb, 1, kScenarioPodsMax, 1);
     if (const ScenarioWord* const on = line_.take("on")) {
       for (const std::string& node : line_.list(*on)) {
-        if (!names_.is_node(line_, *on, node)) continue;
-        if (std::ranges::find(expected.on, node) != expected.on.end())
-          line_.complain(*on,
-                         "on: " + quote(node) + " stands there twice; name each node once, however many pods it has");
-        expected.on.push_back(node);
+        if (names_.is_node(line_, *on, node)) expected.on.push_back(node);
       }
       std::sort(expected.on.begin(), expected.on.end());
+      expected.on.erase(std::unique(expected.on.begin(), expected.on.end()), expected.on.end());
     }
     if (const ScenarioWord* const ranks = line_.take("ranks")) {
       for (const std::string& node : line_.list(*ranks)) {

@@ -416,8 +416,6 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"queue a order=sjf backfill=easy",
        "s.txt:1:19: backfill is for order=fifo: in every other order whoever fits passes whoever does not\n"},
       {"queue a backfill=some", "s.txt:1:9: backfill: 'some' "},
-      {"nodes n 1\nsubmit w\nexpect w running on=n1,n1",
-       "s.txt:3:18: on: 'n1' stands there twice; name each node once, however many pods it has\n"},
       {"submit w\nexpect w waits shadow=2026-01-04T06:00:00Z",
        "s.txt:2:16: shadow: '2026-01-04T06:00:00Z' is before now, which is 00:00; "},
       {"submit w\nexpect w waits shadow=soon", "s.txt:2:16: shadow: 'soon' is not a moment; write 08:00, "},
