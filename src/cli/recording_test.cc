@@ -28,6 +28,7 @@ std::string journal_of_life(const std::string& job, Time begin) {
   session.apply(QueueAdded{{.name = "q", .parent = {}, .order = Order::kFifoSkip}});
   session.apply(
       NodesAdded{{{.name = "n1", .flavor = FlavorId(0), .gpus = 8, .cpu_milli = 64'000, .memory_bytes = 1 << 30}}});
+  session.apply(TimePassed{begin + seconds(-1800)});  // as of those who are found
   decide(begin);
   const PodRequest request{.gpus = 8, .gpu_milli = kMilliPerGpu};
   session.apply(WorkloadSubmitted{

@@ -240,12 +240,18 @@ bool is_more_in(ChainReader& chain) {
 
 std::optional<Time> beginning_of(std::span<const std::uint8_t> file) {
   ChainReader chain(file);
+  std::optional<Time> first;
   while (true) {
     const auto payload = chain.next();
-    if (!payload || payload->empty()) return std::nullopt;
+    if (!payload || payload->empty()) return first;
     const auto record = decode(*payload);
-    if (!record) return std::nullopt;
-    if (const auto moment = moment_of(*record)) return is_date(*moment) ? *moment : Time{};
+    if (!record) return first;
+    const auto moment = moment_of(*record);
+    if (!moment) continue;
+    if (!is_date(*moment)) return Time{};
+    // Who is found running began before the journal did.
+    if (std::holds_alternative<CycleAsked>(*record)) return moment;
+    if (!first) first = moment;
   }
 }
 

@@ -35,7 +35,8 @@ enum class JournalEnd : bool { kOfItsLastRun, kAfterAnyRecord };
 Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file,
                               JournalEnd end = JournalEnd::kOfItsLastRun);
 
-// The first moment that a journal of dates tells of, and the zero of all others; none: it tells of no moment yet, or is none.
+// When the first cycle of a journal of dates was asked for (facts that were found may be older; without a cycle, the first moment that it
+// tells of), and the zero of all others; none: it tells of no moment yet, or is none.
 std::optional<Time> beginning_of(std::span<const std::uint8_t> file);
 
 // What happened to one who came until a moment.
