@@ -287,7 +287,7 @@ Value facts_of_changes(const ChangesOfPod& changes) {
   return facts;
 }
 
-Value facts_of(const Work& work, const std::vector<const Work*>& older, bool seen_all, const std::string& hold) {
+Value facts_of(const Work& work, const OlderWork& older, bool seen_all, const std::string& hold) {
   Value facts = Value::map_of({{"kind", work.name.kind},
                                {"namespace", work.name_space},
                                {"name", work.name.name},
@@ -299,19 +299,23 @@ Value facts_of(const Work& work, const std::vector<const Work*>& older, bool see
                                {"podsReady", work.pods_ready},
                                {"gpus", format_milli(work.gpu_milli())},
                                {"gpusPerPod", format_milli(work.gpu_milli_per_pod)},
-                               {"gpuModels", work.gpu_models}});
+                               {"gpuModels", work.gpu_models},
+                               {"nodes", Value::list()},
+                               {"reasons", Value::list()},
+                               {"older", Value::list()}});
   if (!work.slice_per_pod.empty()) facts.set("slice", work.slice_per_pod);
   if (!work.part_per_pod.is_none()) facts.set("part", asked_per_pod(work));
   for (const std::string& node : work.nodes) facts.at("nodes").push_back(node);
   for (const auto& [reason, pods] : work.reasons) {
     facts.at("reasons").push_back(Value::map_of({{"message", reason}, {"pods", pods}}));
   }
-  for (const Work* each : older) {
+  for (const Work* each : older.all) {
     facts.at("older").push_back(Value::map_of({{"kind", each->name.kind},
                                                {"namespace", each->name_space},
                                                {"name", each->name.name},
                                                {"gpus", format_milli(each->gpu_milli())}}));
   }
+  facts.set("cameInTheSameSecond", static_cast<std::int64_t>(older.same_age));
   facts.set("olderOfAllNamespaces", seen_all);
   facts.set("hold", !hold.empty());
   return facts;
@@ -364,7 +368,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   add_evictions(told, now, lines);
   account.text = std::move(lines).text();
   account.state = name_of(work.state);
-  account.facts = facts_of(work, older.all, seen.others_are_all, hold);
+  account.facts = facts_of(work, older, seen.others_are_all, hold);
   if (account.waits && !place.empty()) account.facts.set("place", place);
   if (account.waits && !turn.empty()) account.facts.set("turn", turn);
   if (account.waits && changes) account.facts.set("smallestChanges", facts_of_changes(*changes));

@@ -572,14 +572,20 @@ TEST(Account, ClaimsNoOrderOfWhatCameInOneSecond) {
   const std::vector<Work> all = read_work(objects(job("aa", "05") + job("zz", "05") + job("mm", "04")), {});
   const auto told = [&](std::string_view name) {
     const auto work = std::ranges::find(all, name, [](const Work& each) { return std::string_view(each.name.name); });
-    return account_of(*work, {.others = all, .others_are_all = true}, kNow).text;
+    return account_of(*work, {.others = all, .others_are_all = true}, kNow);
   };
   for (const char* const name : {"aa", "zz"}) {
+    const Account account = told(name);
     EXPECT_TRUE(
-        told(name).contains("older   1 waits longer in its queue: job/mm (no GPU, 59m); 1 came in the same second\n"))
-        << told(name);
+        account.text.contains("older   1 waits longer in its queue: job/mm (no GPU, 59m); 1 came in the same second\n"))
+        << account.text;
+    EXPECT_EQ(account.facts["cameInTheSameSecond"].integer(), 1);
   }
-  EXPECT_TRUE(told("mm").contains("older   nothing older waits in its queue\n")) << told("mm");
+  const Account first = told("mm");
+  EXPECT_TRUE(first.text.contains("older   nothing older waits in its queue\n")) << first.text;
+  for (const char* const list : {"older", "nodes"}) {
+    EXPECT_TRUE(first.facts[list].is_list() && first.facts[list].items().empty()) << list;
+  }
 }
 
 TEST(Account, OfAPodItsOwnJobIsNoOther) {
