@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cycle/asking.h"
 #include "cycle/elastic.h"
 #include "cycle/plain_claim.h"
 #include "cycle/run_cycle.h"
@@ -500,6 +501,19 @@ class SettlingCluster {
     return PlainClaim(engine_, claimant).fits_without({});
   }
 
+  // Whoever is repaired or moved may be of another flavor then.
+  void holds_now(QuotaLedger& quotas, WorkloadId id, const AmountList& held) const {
+    const UnitId unit = engine_.state.workload(id).unit;
+    if (held != quotas.held_by(unit)) quotas.set_held(unit, held);
+  }
+  void move_for(WorkloadId claimant, const Plan& plan, QuotaLedger& quotas) const {
+    const State& state = engine_.state;
+    for (const Migration& each : plan.migrations) {
+      const Shape& shape = state.shape(state.workload(each.start.workload).shape);
+      if (each.claimant == claimant) holds_now(quotas, each.start.workload, amounts_held(state, shape, each.start));
+    }
+  }
+
   // Nobody goes for somebody against whom he is covered, and whoever others go for starts in the same plan.
   void check_who_goes(const Plan& plan) {
     plans_.push_back(plan);
@@ -527,9 +541,14 @@ class SettlingCluster {
         quotas.remove(victim);
       }
     };
-    for (const Repair& repair : plan.repairs) go_for_the_gang(repair.workload);
+    for (const Repair& repair : plan.repairs) {
+      go_for_the_gang(repair.workload);
+      holds_now(quotas, repair.workload, held_when_repaired(state, repair.workload, repair.pods));
+    }
     for (const Migration& migration : plan.migrations) {
-      if (is_for_its_own_sake(migration)) go_for_the_gang(migration.claimant);
+      if (!is_for_its_own_sake(migration)) continue;
+      go_for_the_gang(migration.claimant);
+      move_for(migration.claimant, plan, quotas);
     }
     for (const Start& start : plan.starts) {
       const Workload& claimant = state.workload(start.workload);
@@ -551,6 +570,7 @@ class SettlingCluster {
       const Duration patience = state.queues()[claimant.queue.index()].quota.patience;
       if (!units.empty() && plan.now < claimant.submitted + patience) ++took_at_once_;
       for (const UnitId unit : units) quotas.remove(unit);
+      move_for(start.workload, plan, quotas);
       const Shape& shape = state.shape(claimant.shape);
       const UnitId unit = quotas.add({.workload = start.workload,
                                       .queue = claimant.queue,
