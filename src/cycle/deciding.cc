@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cycle/deliverable.h"
+#include "cycle/ranks.h"
 #include "cycle/recutting.h"
 #include "fairness/gates.h"
 
@@ -72,6 +73,8 @@ void migrate(OneCycle& cycle, const Migration& migration) {
   }
   cycle.trial.note_placed({workload.unit, migration.start.workload, gpus_of(state, migration.start), true});
   cycle.plan.migrations.push_back(migration);
+  Start& start = cycle.plan.migrations.back().start;
+  start = along_the_tree(state, std::move(start));
   cycle.plan.finished = false;  // where they are now the next cycle knows
 }
 
@@ -118,7 +121,7 @@ void decide(OneCycle& cycle, Claimed claimed) {
   // What it is to those who were tried before the next cycle knows.
   if (may_suit_others(state, claimed.start)) cycle.plan.finished = false;
   if (cycle.reserved.started(claimed.start, claimed.held_elsewhere)) cycle.leads_to_another = true;
-  cycle.plan.starts.push_back(std::move(claimed.start));
+  cycle.plan.starts.push_back(along_the_tree(state, std::move(claimed.start)));
   if (cycle.shadows.started(cycle.plan.starts.back())) {
     // Who stood back for what is promised no more is tried again.
     if (some_stand_back(cycle)) cycle.plan.finished = false;

@@ -71,29 +71,70 @@ struct FoundLevel {
   std::size_t without = 0;  // nodes
 };
 
-std::vector<FoundLevel> levels_in(const std::vector<Node>& nodes) {
+using SomeNodes = std::vector<const Node*>;
+
+// The widest first.
+std::vector<std::string> levels_in(const SomeNodes& nodes) {
   std::set<std::string> said;
   std::set<std::string> known;
-  for (const Node& node : nodes) {
-    for (const Label& label : node.labels) {
+  for (const Node* const node : nodes) {
+    for (const Label& label : node->labels) {
       if (label.key.starts_with(kBandwidthPrefix)) said.insert(label.key.substr(kBandwidthPrefix.size()));
     }
   }
   std::vector<FoundLevel> levels;
-  for (const Node& node : nodes) {
-    for (const Label& label : node.labels) {
+  for (const Node* const node : nodes) {
+    for (const Label& label : node->labels) {
       const bool is_level = !label.key.starts_with(kBandwidthPrefix) &&
                             (usual_bandwidth(label.key) || said.contains(std::string(name_of_level(label.key))));
       if (is_level && known.insert(label.key).second) levels.push_back({label.key});
     }
   }
   for (FoundLevel& level : levels) {
-    for (const Node& node : nodes) {
-      const std::string* const value = find_label(node.labels, level.label);
+    for (const Node* const node : nodes) {
+      const std::string* const value = find_label(node->labels, level.label);
       value == nullptr ? void(++level.without) : void(level.values.insert(*value));
     }
   }
-  return levels;
+  // Of as many domains the slower is the wider; of these the one that was found first.
+  std::ranges::stable_sort(levels, {}, [](const FoundLevel& level) {
+    const std::int64_t usual = usual_bandwidth(level.label).value_or(kPortMbPerS);
+    return std::tuple(level.values.size() + level.without, usual == 0 ? kBandwidthMbPerSMax : usual);
+  });
+  std::vector<std::string> names;
+  for (FoundLevel& level : levels) names.push_back(std::move(level.label));
+  return names;
+}
+
+using DomainsOfNodes = std::vector<std::uint32_t>;  // by node
+
+// By level, that of all nodes first and their own last: from above each level cuts the domains of the one before; nodes are
+// numbered at last, domain by domain.
+std::vector<DomainsOfNodes> domains_by_level(const std::vector<std::string>& between, const SomeNodes& nodes) {
+  std::vector<DomainsOfNodes> domain_of(between.size() + 2, DomainsOfNodes(nodes.size()));
+  std::vector<std::size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t level = 1; level <= between.size(); ++level) {
+    const DomainsOfNodes& above = domain_of[level - 1];
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> first_of;  // the place where it begins
+    DomainsOfNodes begins(nodes.size());
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const std::string* const value = find_label(nodes[order[at]]->labels, between[level - 1]);
+      const auto place = static_cast<std::uint32_t>(at);
+      begins[order[at]] =
+          value == nullptr ? place : first_of.emplace(std::pair(above[order[at]], *value), place).first->second;
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t node) { return std::pair(above[node], begins[node]); });
+    std::uint32_t domain = 0;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const bool is_new =
+          at > 0 && (begins[order[at]] != begins[order[at - 1]] || above[order[at]] != above[order[at - 1]]);
+      domain += is_new ? 1 : 0;
+      domain_of[level][order[at]] = domain;
+    }
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) domain_of.back()[order[at]] = static_cast<std::uint32_t>(at);
+  return domain_of;
 }
 
 }  // namespace
@@ -104,45 +145,14 @@ std::int64_t bandwidth_in(std::string_view text) {
 }
 
 Network::Network(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
-  std::vector<FoundLevel> levels = levels_in(nodes);
-  // Of as many domains the slower is the wider; of these the one that was found first.
-  std::ranges::stable_sort(levels, {}, [](const FoundLevel& level) {
-    const std::int64_t usual = usual_bandwidth(level.label).value_or(kPortMbPerS);
-    return std::tuple(level.values.size() + level.without, usual == 0 ? kBandwidthMbPerSMax : usual);
-  });
+  SomeNodes all;
+  for (const Node& node : nodes) all.push_back(&node);
+  const std::vector<std::string> between = levels_in(all);
   names_.emplace_back(kClusterLevel);
-  for (FoundLevel& level : levels) names_.push_back(std::move(level.label));
+  names_.insert(names_.end(), between.begin(), between.end());
   names_.emplace_back(kNodeLevel);
-  find_domains(nodes);
+  domain_of_ = domains_by_level(between, all);
   find_links(nodes, flavors);
-}
-
-void Network::find_domains(const std::vector<Node>& nodes) {
-  // From the cluster down each level cuts the domains of the one above; nodes are numbered at last, domain by domain.
-  domain_of_.assign(levels(), std::vector<std::uint32_t>(nodes.size()));
-  std::vector<std::size_t> order(nodes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t level = 1; level < node_level(); ++level) {
-    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> first_of;  // the place where it begins
-    std::vector<std::uint32_t> begins(nodes.size());
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      const std::string* const value = find_label(nodes[order[at]].labels, names_[level]);
-      const auto place = static_cast<std::uint32_t>(at);
-      begins[order[at]] =
-          value == nullptr ? place
-                           : first_of.emplace(std::pair(domain_of_[level - 1][order[at]], *value), place).first->second;
-    }
-    const std::vector<std::uint32_t>& above = domain_of_[level - 1];
-    std::ranges::stable_sort(order, {}, [&](std::size_t node) { return std::pair(above[node], begins[node]); });
-    std::uint32_t domain = 0;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      const bool is_new =
-          at > 0 && (begins[order[at]] != begins[order[at - 1]] || above[order[at]] != above[order[at - 1]]);
-      domain += is_new ? 1 : 0;
-      domain_of_[level][order[at]] = domain;
-    }
-  }
-  for (std::size_t at = 0; at < order.size(); ++at) domain_of_.back()[order[at]] = static_cast<std::uint32_t>(at);
 }
 
 void Network::find_links(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
@@ -186,6 +196,10 @@ void Network::find_links(const std::vector<Node>& nodes, const std::vector<Flavo
       links_[level][domain].mb_per_s = std::min(links_[level][domain].mb_per_s, inside[domain]);
     }
   }
+}
+
+std::vector<std::uint32_t> places_along_the_tree(const std::vector<const Node*>& nodes) {
+  return domains_by_level(levels_in(nodes), nodes).back();
 }
 
 std::size_t Network::level_of_both(NodeId a, NodeId b) const {

@@ -56,13 +56,16 @@ class Network {
   friend bool operator==(const Network&, const Network&) = default;
 
  private:
-  void find_domains(const std::vector<Node>& nodes);
   void find_links(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors);
 
   std::vector<std::string> names_;                     // of their labels
   std::vector<std::vector<std::uint32_t>> domain_of_;  // by level, by node
   std::vector<std::vector<Link>> links_;               // by level, by domain
 };
+
+// By node: which of these it is, from 0, where they stand along such a tree of them alone, so that those of one domain are beside
+// each other at every level. What no level tells apart stays in its order.
+std::vector<std::uint32_t> places_along_the_tree(const std::vector<const Node*>& nodes);
 
 // What a label says of a bandwidth, in MB/s; 0: it is none.
 std::int64_t bandwidth_in(std::string_view text);
