@@ -15,6 +15,7 @@
 #include "cli/text_table.h"
 #include "cycle/changes.h"
 #include "cycle/explain.h"
+#include "cycle/kept_aside_text.h"
 #include "cycle/network_text.h"
 #include "sim/replay.h"
 

@@ -8,6 +8,8 @@
 #include "cycle/exclusive_text.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "cycle/free_in_sum.h"
+#include "cycle/kept_aside_text.h"
 #include "cycle/kept_out.h"
 #include "cycle/neighbours_text.h"
 #include "cycle/recutting.h"
@@ -50,140 +52,6 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
     behind = standing_of(state, queue, state.shape(entry.shape).user, head.key) < standing;
   });
   return behind;
-}
-
-// All that is asked, or free, and what of it pods without GPUs ask, or may have.
-struct Sums {
-  FreeTotals all;
-  HostAmounts rest;
-  PodRequest like = {};  // of what is asked: one that may be in what is extra, if one may
-};
-
-bool suffices(const FreeTotals& free, const FreeTotals& asked) {
-  return free.cpu_milli >= asked.cpu_milli && free.memory_bytes >= asked.memory_bytes &&
-         free.gpu_milli >= asked.gpu_milli;
-}
-
-bool suffices(const Sums& free, const Sums& asked) {
-  return suffices(free.all, asked.all) && free.rest.cpu_milli >= asked.rest.cpu_milli &&
-         free.rest.memory_bytes >= asked.rest.memory_bytes;
-}
-
-// What the sets of a way may use.
-struct Usable {
-  FlavorSet gpu_flavors;                                  // of those that ask GPUs
-  std::array<bool, std::size(kSharingNames)> modes = {};  // of nodes, that some of them ask
-  bool without_gpus = false;                              // a set without GPUs may use the CPUs of all nodes
-
-  bool gpus_of(const NodeFree& node) const {
-    if (node.gpus == 0 || !node.has_flavor_of(gpu_flavors)) return false;
-    for (std::size_t mode = 0; mode < modes.size(); ++mode) {
-      if (modes[mode] && node.suits(static_cast<Sharing>(mode))) return true;
-    }
-    return false;
-  }
-};
-
-// Whether those nodes have enough free where one of the sets may be at all.
-bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, const Sums& asked,
-                           const Usable& usable) {
-  const Ledger& ledger = state.ledger();
-  Sums free;
-  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
-    const NodeFree& node = ledger.node(NodeId(i));
-    const bool allowed = node.open && std::ranges::any_of(way, [&](const NumberedPodSet& set) {
-                           return ledger.matches().allows(state.request(set.request).constraints, NodeId(i));
-                         });
-    if (!allowed) continue;
-    const bool gpus_count = usable.gpus_of(node);
-    if (gpus_count) free.all.gpu_milli += node.gpu_milli;
-    if (!gpus_count && !usable.without_gpus) continue;
-    const HostAmounts own = HostAmounts{node.cpu_milli, node.memory_bytes} + ledger.beyond(NodeId(i), asked.like);
-    const HostAmounts rest = ledger.rest(NodeId(i)) + ledger.beyond_rest(NodeId(i), asked.like);
-    const HostAmounts left{std::clamp<std::int64_t>(rest.cpu_milli, 0, own.cpu_milli),
-                           std::clamp<std::int64_t>(rest.memory_bytes, 0, own.memory_bytes)};
-    free.all.cpu_milli += gpus_count ? own.cpu_milli : left.cpu_milli;
-    free.all.memory_bytes += gpus_count ? own.memory_bytes : left.memory_bytes;
-    free.rest.cpu_milli += left.cpu_milli;
-    free.rest.memory_bytes += left.memory_bytes;
-    if (suffices(free, asked)) return true;
-  }
-  return suffices(free, asked);
-}
-
-FreeTotals free_anywhere(const State& state, const Usable& usable) {
-  FreeTotals free = usable.without_gpus ? state.ledger().totals_without_gpus() : FreeTotals{};
-  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-    const FreeTotals& totals = state.ledger().totals(FlavorId(flavor));
-    const bool gpus_count = usable.gpu_flavors.contains(FlavorId(flavor));
-    if (gpus_count) free.gpu_milli += totals.gpu_milli;
-    if (!gpus_count && !usable.without_gpus) continue;
-    free.cpu_milli += totals.cpu_milli;
-    free.memory_bytes += totals.memory_bytes;
-  }
-  return free;
-}
-
-// For how many millionths of a pod the GPUs of a node have memory, rounded up; of whole ones it is theirs.
-constexpr std::int64_t kPod = 1'000'000;
-std::int64_t pods_by_gpu_memory(const Ledger& ledger, NodeId id, const PodRequest& request) {
-  std::int64_t free = 0;
-  for (const std::int16_t milli : ledger.gpu_milli(id)) free += milli;
-  std::int64_t taken = request.gpu_milli_total();
-  const std::int64_t memory = request.is_fraction() ? gpu_memory_taken(request, ledger.node(id).gpu_memory_mib) : 0;
-  if (memory > 0) {
-    free = 0;
-    for (const std::int32_t mib : ledger.gpu_memory_mib(id)) free += mib;
-    taken = memory;
-  }
-  return (free * kPod + taken - 1) / taken;
-}
-
-// Of parts of GPUs the memory may be in use where the rest is not.
-bool gpu_memory_is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
-  const Ledger& ledger = state.ledger();
-  return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
-    const PodRequest& request = state.request(set.request);
-    if (request.is_slice() || (request.gpu_memory_mib == 0 && !request.is_fraction())) return true;
-    std::int64_t pods = 0;
-    for (std::size_t i = 0; i < ledger.nodes() && pods < set.count * kPod; ++i) {
-      const NodeFree& node = ledger.node(NodeId(i));
-      const bool usable = node.open && node.gpus > 0 && node.has_flavor_of(request.flavors) &&
-                          node.gpu_memory_mib >= request.gpu_memory_mib &&
-                          ledger.matches().allows(request.constraints, NodeId(i));
-      if (usable) pods += pods_by_gpu_memory(ledger, NodeId(i), request);
-    }
-    return pods >= set.count * kPod;
-  });
-}
-
-// Whether the free amounts of the nodes that a way may use add up to what it asks.
-bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
-  Sums asked;
-  Usable usable;
-  for (const NumberedPodSet& set : way) {
-    const PodRequest& request = state.request(set.request);
-    asked.all.cpu_milli += set.count * request.cpu_milli;
-    asked.all.memory_bytes += set.count * request.memory_bytes;
-    asked.all.gpu_milli += set.count * request.gpu_milli_total();
-    if (request.gpus == 0) {
-      asked.rest.cpu_milli += set.count * request.cpu_milli;
-      asked.rest.memory_bytes += set.count * request.memory_bytes;
-    }
-    if (request.in_extra) asked.like = request;
-    if (request.gpus > 0) usable.gpu_flavors = usable.gpu_flavors.united_with(request.flavors);
-    (request.gpus == 0 ? usable.without_gpus : usable.modes[static_cast<std::size_t>(request.sharing)]) = true;
-  }
-  const bool one_mode = std::ranges::all_of(state.node_types().nodes.values(), [](const Node& type) {
-    return type.sharing == Sharing::kExclusive && type.other_modes.empty();
-  });
-  // The sums are known; nodes are looked at one by one only where these do not say it.
-  const bool kept = usable.without_gpus && state.node_types().keep_for_gpus;
-  const bool extra = asked.like.in_extra && state.node_types().overcommit;
-  return (extra || suffices(free_anywhere(state, usable), asked.all)) &&
-         ((state.ledger().matches().allows_all() && one_mode && !kept && !extra) ||
-          is_free_where_allowed(state, way, asked, usable)) &&
-         slices_are_free_in_sum(state, way) && gpu_memory_is_free_in_sum(state, way);
 }
 
 // Placed one after the other on a copy, for what one set takes another lacks.
@@ -492,49 +360,6 @@ std::string own_promise_text(const State& state, WorkloadId id) {
          " at the latest, unless a stronger claim or a lost node takes that";
 }
 
-std::string why_it_follows(const State& state, WorkloadId id) {
-  if (state.followers().waits_in_vain(id)) {
-    return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows, or "
-           "can "
-           "never be";
-  }
-  return awaited_text(state.followers().awaited_by(id));
-}
-
-// "2 have not ended (prep, clean)"
-std::string have_not(const std::vector<std::string>& names, std::int64_t others, const std::string& what) {
-  constexpr std::int64_t kNamedMax = 3;
-  std::string text = with_separators(others) + (others == 1 ? " has" : " have") + " not " + what;
-  for (std::int64_t i = 0; i < std::min(std::ssize(names), kNamedMax); ++i) {
-    text += (i == 0 ? " (" : ", ") + names[static_cast<std::size_t>(i)];
-  }
-  if (names.empty()) return text;
-  return text + (others > kNamedMax ? " and " + with_separators(others - kNamedMax) + " more)" : ")");
-}
-
-std::string why_it_awaits_its_turn(const State& state, const Workload& workload) {
-  const SeriesTurns::Series& series = state.series().all().at(workload.series);
-  const auto turns = static_cast<std::int64_t>(series.turns);
-  return "it takes turns with others, " + with_separators(series.at_most) + " at a time, of which " +
-         with_separators(turns) + (turns == 1 ? " has" : " have") + " not ended";
-}
-
-// PRE: by its hours it may not start now.
-std::string why_not_at_this_hour(const State& state, const Workload& workload) {
-  const Terms& terms = state.shape(workload.shape).terms;
-  const Time now = state.clock();
-  const std::string limit = terms.run_limit ? format_duration_ms(terms.run_limit->ms) : "";
-  if (never_in_its_hours(state, terms)) {
-    return "never: its limit of " + limit + " is longer than its hours, and it is not stopped before";
-  }
-  const Time from = state.hours_from(terms, now);
-  const std::string until =
-      from == kForever ? ", which do not come again" : " for another " + format_duration_ms((from - now).ms);
-  if (!terms.run_limit || state.hours_end(terms, now) <= now)
-    return "it runs in its hours alone, and starts not" + until;
-  return "its hours are over before its limit of " + limit + " would end it: it does not start" + until;
-}
-
 // It keeps hours, and there is room for it: when that is clear and cut for it they would be over too soon. PRE: no gate refused it.
 bool would_begin_too_late(const State& state, const ShapeInLine& entry, const Shape& open) {
   return entry.blocked() && open.terms.hours && has_room(state, open);
@@ -543,51 +368,6 @@ bool would_begin_too_late(const State& state, const ShapeInLine& entry, const Sh
 std::string why_it_would_begin_too_late(const Terms& terms) {
   return "there is room for it, which is not clear yet, or is cut for it first: its hours would be over before " +
          (terms.run_limit ? "its limit of " + format_duration_ms(terms.run_limit->ms) + " ends it" : "it begins");
-}
-
-std::string what_failed(const Workload& workload) {
-  return "one of its pods failed" +
-         (workload.exit_code != 0 ? " with exit code " + std::to_string(workload.exit_code) : std::string());
-}
-
-// Of one with a failure policy.
-std::string how_often_it_failed(const State& state, WorkloadId id) {
-  const Workload& workload = state.workload(id);
-  const FailurePolicy* const policy = state.failure_policy_of(id);
-  const std::string what =
-      workload.evicted_by == EvictionRule::kNeverReady ? "its pods were not all ready in time" : what_failed(workload);
-  const bool is_bounded = policy != nullptr && policy->retries;
-  return what + "; this is retry " + std::to_string(workload.retries) +
-         (is_bounded ? " of " + std::to_string(*policy->retries) : "");
-}
-
-std::string why_kept_aside(const State& state, WorkloadId id) {
-  const Workload& workload = state.workload(id);
-  const auto name = [&](QueueId at) { return "queue " + state.queues()[at.index()].name; };
-  const QueueId held = state.held_at(workload.queue);
-  if (!held.is_none()) return name(held) + " is held: nothing of it starts before it is released";
-  if (workload.shut_out) {
-    return name(state.closed_at(workload.queue)) +
-           " was drained before this came: it waits until the queue is released";
-  }
-  if (workload.follows) return why_it_follows(state, id);
-  if (workload.awaits_turn) return why_it_awaits_its_turn(state, workload);
-  if (!workload.step_of.is_none()) {
-    return "it is one pod more of an elastic workload: it comes when that runs, all who wait have had their turn and, "
-           "if "
-           "the others have to restart for it, that pays";
-  }
-  if (!workload.backs_off() && workload.not_before <= state.clock()) return why_not_at_this_hour(state, workload);
-  const std::string left = format_duration_ms((workload.not_before - state.clock()).ms);
-  if (workload.backs_off() && (workload.evicted_by != EvictionRule::kNode || workload.nodes_lost < kNodesLostMax)) {
-    return how_often_it_failed(state, id) + ": it is tried again in " + left;
-  }
-  if (workload.backs_off()) {
-    return "the last " + std::to_string(workload.nodes_lost) + " nodes on which it began failed within " +
-           format_duration_ms(kNodeLostSoon.ms) + ": it may be the cause, and takes the next one in " + left +
-           "; submitted anew it waits no longer, and is not known to have lost any";
-  }
-  return "it is not to start for another " + left;
 }
 
 // Those whom a gang lacks, as a shape of their own.
@@ -885,20 +665,6 @@ std::vector<Dependency> awaited_by(const State& state, WorkloadId id) {
   return state.followers().awaited_by(id);
 }
 
-std::string awaited_text(const std::vector<Dependency>& awaited, const std::vector<std::string>& names) {
-  std::int64_t ends = 0;
-  std::vector<std::string> who_ends;
-  std::vector<std::string> who_begins;
-  for (std::size_t i = 0; i < awaited.size(); ++i) {
-    const bool begins = awaited[i].what == DependsOn::kBegin;
-    if (!begins) ++ends;
-    if (!names.empty()) (begins ? who_begins : who_ends).push_back(names[i]);
-  }
-  const std::int64_t begins = std::ssize(awaited) - ends;
-  return "it is to start after others, of which " + (ends > 0 ? have_not(who_ends, ends, "ended") : "") +
-         (ends > 0 && begins > 0 ? ", and " : "") + (begins > 0 ? have_not(who_begins, begins, "begun") : "");
-}
-
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {
   if (state.is_kept_aside(id)) return {};
   const QueueId queue = state.line_of(state.workload(id).queue);
@@ -914,16 +680,6 @@ std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {
   std::vector<WorkloadId> workloads;
   for (const Standing& other : ahead) workloads.push_back(other.key.workload);
   return workloads;
-}
-
-std::string failure_text(const Workload& workload) {
-  const std::string often =
-      ", and it had been tried again " + std::to_string(workload.retries) + " times, as often as it may be";
-  if (workload.failure == Failure::kNeverReady) return "its pods were not all ready in time" + often;
-  if (workload.failure == Failure::kRetries) return what_failed(workload) + often;
-  const std::string what =
-      workload.exit_code != 0 ? what_failed(workload) : "one of its pods failed, or was lost with its node";
-  return what + ", which ends all of it";
 }
 
 std::string with_separators(std::int64_t value) {

@@ -42,12 +42,6 @@ Explanation explain(const State& state, WorkloadId workload);
 
 // The ends and beginnings for which it is to wait, where that is its reason; none where they will never be.
 std::vector<Dependency> awaited_by(const State& state, WorkloadId workload);
-// "it is to start after others, of which 2 have not ended (prep, clean)": of explain(), with names, which the state does not know.
-// `names`: of each in turn, or none at all.
-std::string awaited_text(const std::vector<Dependency>& awaited, const std::vector<std::string>& names = {});
-
-// Of a workload that has failed: why.
-std::string failure_text(const Workload& workload);
 
 // Those of its line that stand before it, the first first; nobody before who stands in none.
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId workload);

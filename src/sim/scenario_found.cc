@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cycle/kept_aside_text.h"
 #include "model/quantity.h"
 #include "model/reason.h"
 #include "sim/scenario_moment.h"
