@@ -14,6 +14,7 @@
 
 #include "cycle/asking.h"
 #include "cycle/elastic.h"
+#include "cycle/outranks.h"
 #include "cycle/plain_claim.h"
 #include "cycle/run_cycle.h"
 #include "cycle/settling_work_test.h"
@@ -223,11 +224,24 @@ class SettlingCluster {
     if (others.moves_somebody()) return true;
     ++grown_alone_;
     // Room that is promised to some is none for others, and what is promised changes with what the steps take.
-    if (plan.shadows || !engine_.state.shadows().empty()) return true;
+    if (plan.shadows || !engine_.state.shadows().empty() || steps_take_promises(plan)) return true;
     Engine without_them{.state = engine_.state.fork()};
     without_them.state.adopt(others);
     check_nobody_fits(without_them);
     return true;
+  }
+  // What this cycle promised, and kept others away from, may be theirs: then the plan tells of no promise, and another cycle follows.
+  bool steps_take_promises(const Plan& plan) const {
+    if (plan.finished) return false;
+    const State& state = engine_.state;
+    bool take = false;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (take || workload.phase != Phase::kPending || state.is_kept_aside(id)) return;
+      take = std::ranges::any_of(plan.starts, [&](const Start& start) {
+        return !state.workload(start.workload).step_of.is_none() && takes_promises_of(state, start.workload, id);
+      });
+    });
+    return take;
   }
   // Only those who begin take steps then, and a single one who goes at once starts in the next cycle if he would without them.
   // For as many steps as each really takes.
