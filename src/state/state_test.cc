@@ -353,6 +353,31 @@ TEST(State, WhoComesInThePlaceOfOneThatGaveItsRoomBackCoolsDown) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
+// Time may pass over the end of some hours, the begin of the next, and what was promised before both.
+TEST(State, WhoIsPromisedAStartIsLookedAtAgainWhenTheHoursEndInWhichHeIsByThen) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(1)}});
+  const auto from_to = [](std::int64_t from, std::int64_t to) { return Interval{Time{from}, Time{to}}; };
+  Window hours;
+  hours.open = {from_to(10, 20), from_to(20, 30), from_to(40, 50)};
+  hours.known_until = Time{60};
+  state.apply(WindowChanged{0, hours});
+  state.apply(TimePassed{Time{10}});
+  WorkloadShape runs = single_pod(kOneGpu);
+  runs.terms.run_limit = Duration{5};
+  state.apply(WorkloadFound{submission(QueueId(0), runs), {{NodeId(0), gpu(0)}}, Time{10}});
+  WorkloadShape keeps_hours = single_pod(kOneGpu);
+  keeps_hours.terms.hours = 0;
+  state.apply(submission(QueueId(0), keeps_hours));
+  const Start start{.workload = WorkloadId(1), .pods = {{NodeId(0), gpu(0)}}};
+  state.adopt({.now = Time{10}, .revision = state.revision(), .shadows = std::vector{Shadow{Time{15}, start}}});
+  for (const std::int64_t at : {22, 29, 35, 40}) {
+    state.apply(TimePassed{Time{at}});
+    EXPECT_EQ(state.is_kept_aside(WorkloadId(1)), at == 35) << at;
+    EXPECT_EQ(violations(state), std::vector<std::string>()) << at;
+  }
+}
+
 TEST(State, WhoCameToAClosedQueueIsLetInByItsRelease) {
   State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo, Order::kFifo});
   state.apply(submission(QueueId(0), single_pod(kOneGpu)));

@@ -273,6 +273,7 @@ void State::wake() {
     if (!too_early && shadow_of(id) != nullptr && !shapes_[workload->shape.index()].cools) {
       Line& line = *lines_[line_of(workload->queue).index()];
       line.set_missing(line.index_of(workload->shape), 0);
+      wake_in_time(id);  // it may be in other hours by now than those whose end it was to be looked at
       continue;
     }
     dequeue(id);
