@@ -278,7 +278,7 @@ SliceCounts slices_promised_with(const QuotaLedger& quotas, QueueId covered_at, 
 class Rearranging {
  public:
   Rearranging(const State& state, Trial& trial, Start& start, FlavorId flavor, SliceCounts wanted)
-      : state_(state), trial_(trial), start_(start), wanted_(wanted), before_(start.pods) {
+      : trial_(trial), start_(start), wanted_(wanted), before_(start.pods) {
     std::size_t at = 0;
     std::vector<TakenPlace> come;
     for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
@@ -349,7 +349,6 @@ class Rearranging {
     return true;
   }
 
-  const State& state_;
   Trial& trial_;
   Start& start_;
   SliceCounts wanted_;
