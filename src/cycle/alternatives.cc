@@ -214,14 +214,9 @@ void Alternatives::for_each_pod_gone_with(std::size_t victim, const Chosen& with
 }
 
 std::optional<Chosen> Alternatives::without_the_needless() {
-  Chosen chosen = taking_.all_taken();
+  const Chosen chosen = taking_.all_taken();
   if (!taking_.fit_without(chosen)) return std::nullopt;
-  for (std::size_t at = chosen.size(); at-- > 0;) {
-    Chosen fewer = chosen;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
-    if (taking_.fit_without(fewer)) chosen = std::move(fewer);
-  }
-  return chosen;
+  return taking_.needed_of(chosen);
 }
 
 }  // namespace berth

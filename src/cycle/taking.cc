@@ -7,6 +7,17 @@
 #include "placement/place.h"
 
 namespace berth {
+namespace {
+
+Chosen only(const Chosen& chosen, const std::vector<bool>& these) {
+  Chosen left;
+  for (std::size_t at = 0; at < chosen.size(); ++at) {
+    if (these[at]) left.push_back(chosen[at]);
+  }
+  return left;
+}
+
+}  // namespace
 
 Taking::Taking(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way)
     : state_(state),
@@ -74,12 +85,22 @@ bool Taking::is_an_owner(const Victim& victim, QueueId covered_at) const {
 
 std::optional<Start> Taking::fit_without(const Chosen& chosen) {
   trial_.rollback_to(begin_);
-  if (floors_in_vain_ >= floors_in_vain_max()) return std::nullopt;
+  if (!may_all_be_taken(chosen)) return std::nullopt;
   for (const std::size_t each : chosen) {
-    if (together_.goes_with_another(each, chosen)) continue;
-    if (!still_takeable(state_, victims_[each])) return std::nullopt;
-    take(victims_[each]);
+    if (!together_.goes_with_another(each, chosen)) take(victims_[each]);
   }
+  return fit_as_they_are_gone(chosen);
+}
+
+bool Taking::may_all_be_taken(const Chosen& chosen) const {
+  if (floors_in_vain_ >= floors_in_vain_max()) return false;
+  return std::ranges::all_of(chosen, [&](std::size_t each) {
+    return together_.goes_with_another(each, chosen) || still_takeable(state_, victims_[each]);
+  });
+}
+
+// PRE: these are gone in the trial, and nobody else.
+std::optional<Start> Taking::fit_as_they_are_gone(const Chosen& chosen) {
   if (!shares_allow(state_, claimant_, all_of(chosen))) return std::nullopt;
   if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
   auto outcome = place();
@@ -93,6 +114,34 @@ std::optional<Start> Taking::fit_without(const Chosen& chosen) {
     return std::nullopt;
   }
   return std::move(*start);
+}
+
+Chosen Taking::needed_of(const Chosen& chosen) {
+  trial_.rollback_to(begin_);
+  std::vector<bool> needed(chosen.size(), true);
+  if (!chosen.empty()) look_who_is_needed(chosen, 0, chosen.size(), needed);
+  return only(chosen, needed);
+}
+
+// Of chosen[begin .. end). PRE: all before them are gone, and of those behind them whoever is needed; so it is afterwards.
+void Taking::look_who_is_needed(const Chosen& chosen, std::size_t begin, std::size_t end, std::vector<bool>& needed) {
+  const Trial::Mark mark = trial_.mark();
+  if (end - begin == 1) {
+    needed[begin] = false;
+    const Chosen others = only(chosen, needed);
+    needed[begin] = !may_all_be_taken(others) || !fit_as_they_are_gone(others);
+    trial_.rollback_to(mark);
+    return;
+  }
+  const std::size_t middle = begin + (end - begin) / 2;
+  for (std::size_t at = begin; at < middle; ++at) take(victims_[chosen[at]]);
+  look_who_is_needed(chosen, middle, end, needed);
+  trial_.rollback_to(mark);
+  for (std::size_t at = middle; at < end; ++at) {
+    if (needed[at]) take(victims_[chosen[at]]);
+  }
+  look_who_is_needed(chosen, begin, middle, needed);
+  trial_.rollback_to(mark);
 }
 
 std::vector<const Victim*> Taking::all_of(const Chosen& chosen) const {
