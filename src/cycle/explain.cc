@@ -404,7 +404,7 @@ void explain_repair(const State& state, WorkloadId id, Explanation& explanation)
     explanation.text += "; for those it lacks: " + explanation_text(state, what);
   } else if (asks_for_domains(missing)) {
     explanation.text += "; there is room for those it lacks, and not where they would be with the others as it asks";
-  } else if (const auto reserved = reserved_text(state, state.workload(id))) {
+  } else if (const auto reserved = reserved_text(state, id)) {
     explanation.text += "; for those it lacks " + *reserved;
   } else {
     explanation.text += "; there is room for those it lacks, it will be tried";

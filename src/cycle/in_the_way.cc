@@ -59,7 +59,7 @@ bool meets_flavors(const State& state, WorkloadId id, const Shadow& promise) {
 
 // Where it is promised CPUs or quota, and no GPUs that the other would take.
 std::optional<InTheWay> first_promise(const State& state, WorkloadId id, const std::vector<InTheWay>& all) {
-  const Time end = enforced_end(terms_of(state, id), state.clock());
+  const Time end = state.end_of(id, state.clock());
   const auto is_met = [&](const InTheWay& each) { return each.promise != nullptr && each.by < end; };
   const auto is_near = [&](const InTheWay& each) { return is_met(each) && meets_flavors(state, id, *each.promise); };
   auto found = std::ranges::find_if(all, is_near);
@@ -93,7 +93,7 @@ std::vector<InTheWay> all_in_the_way(const State& state, WorkloadId id) {
 }
 
 std::optional<InTheWay> first_in_the_way(const State& state, WorkloadId id) {
-  const Time end = enforced_end(terms_of(state, id), state.clock());
+  const Time end = state.end_of(id, state.clock());
   const std::vector<InTheWay> all = all_in_the_way(state, id);
   State fork = state.fork();
   KeptRoom kept;

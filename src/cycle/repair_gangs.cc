@@ -31,11 +31,14 @@ void put_in_place(OneCycle& cycle, Repair repair) {
   cycle.plan.repairs.push_back(std::move(repair));
 }
 
-bool leaves_reserved_alone(const OneCycle& cycle, const Repaired& found, Heeding heeding, QueueId covered_at) {
+// PRE: the promises were looked at. Who goes elsewhere begins anew, with its whole run limit; who is repaired ends when it would have.
+bool leaves_alone(OneCycle& cycle, const Repaired& found, Heeding heeding, QueueId covered_at) {
   if (found.migration) {
-    Time begins = found.migration->stop_by;
+    const Migration& migration = *found.migration;
+    Time begins = migration.stop_by;
     for (const Eviction& each : found.evictions) begins = std::max(begins, each.stop_by);
-    return cycle.reserved.lets(found.migration->start, begins, heeding, covered_at);
+    const bool let = cycle.shadows.none() || cycle.shadows.let_moved(migration.start, migration.start.workload, begins);
+    return let && cycle.reserved.lets(migration.start, begins, heeding, covered_at);
   }
   if (heeding == Heeding::kAll) return cycle.reserved.lets(*found.repair);
   // The rest was kept from all, but for parts of GPUs that others leave.
@@ -56,13 +59,14 @@ std::optional<Repaired> find_repair_beside(OneCycle& cycle, WorkloadId gang, Hee
                                            const KeptRoom& alone = {}) {
   const State& state = cycle.engine.state;
   ++cycle.plan.attempts;
+  if (!cycle.shadows.none()) cycle.shadows.look(gang);
   const Trial::Mark mark = cycle.trial.mark();
   const Time started = state.workload(gang).started;
   const KeptRoom reserved = cycle.reserved.kept_from(gang, started, heeding, covered_at);
   cycle.trial.keep_from_all(with_gpus(with_nodes(reserved, alone.nodes), alone.gpus));
   auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
   cycle.trial.let_go();
-  if (!found || leaves_reserved_alone(cycle, *found, heeding, covered_at)) return found;
+  if (!found || leaves_alone(cycle, *found, heeding, covered_at)) return found;
   cycle.trial.rollback_to(mark);
   return std::nullopt;
 }
@@ -77,21 +81,25 @@ std::optional<Repaired> find_repair_beside_cells(OneCycle& cycle, WorkloadId gan
   return std::nullopt;
 }
 
-// It comes before all who wait with no higher claim, but needs nothing of what they are promised where there is other free room.
-std::optional<Repaired> find_repair_beside_promises(OneCycle& cycle, WorkloadId gang) {
+// So that it stays and nobody goes for it.
+bool is_in_free_room(const Repaired& found) { return !found.migration && found.evictions.empty(); }
+
+std::optional<Repaired> find_repair_beside_promises(OneCycle& cycle, WorkloadId gang, bool (*suits)(const Repaired&)) {
   const std::vector<GpusOfNode> promised = cycle.shadows.kept_from(gang);
   if (promised.empty()) return std::nullopt;
   const Trial::Mark mark = cycle.trial.mark();
   auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, {.gpus = promised, .nodes = {}});
-  if (found && !found->migration && found->evictions.empty()) return found;
+  if (found && suits(*found)) return found;
   cycle.trial.rollback_to(mark);
   return std::nullopt;
 }
 
-// First beside all that is promised and reserved; for a guaranteed gang then in what is reserved beyond the floors of others.
+// It comes before all who wait with no higher claim, but needs nothing of what they are promised where there is other free room, and
+// goes elsewhere beside that alone. For a guaranteed gang then in what is reserved beyond the floors of others.
 std::optional<Repaired> find_repair(OneCycle& cycle, WorkloadId gang) {
-  auto found = find_repair_beside_promises(cycle, gang);
+  auto found = find_repair_beside_promises(cycle, gang, is_in_free_room);
   if (!found) found = find_repair_beside(cycle, gang, Heeding::kAll);
+  if (!found) found = find_repair_beside_promises(cycle, gang, [](const Repaired&) { return true; });
   if (!found) found = find_repair_beside_cells(cycle, gang);
   const Workload& workload = cycle.engine.state.workload(gang);
   if (found || cycle.reserved.kept_from(gang, workload.started).empty()) return found;
@@ -122,6 +130,7 @@ void repair_gangs(OneCycle& cycle) {
     cycle.rights.reset();
     if (found->repair) {
       put_in_place(cycle, std::move(*found->repair));
+      cycle.shadows.look_again();
       continue;
     }
     Migration& migration = *found->migration;

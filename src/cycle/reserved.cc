@@ -277,7 +277,7 @@ KeptRoom Reserved::kept_from(QueueId queue, Time start, Time end, bool asks_part
 KeptRoom Reserved::kept_from(WorkloadId id, Time start, Heeding heeding, QueueId covered_at) const {
   if (none()) return {};
   const Shape& shape = state_.shape(state_.workload(id).shape);
-  const Time end = enforced_end(shape.terms, start);
+  const Time end = state_.end_of(id, start);
   const QueueId queue = state_.workload(id).queue;
   return away_from_strangers(id, start, end,
                              kept_from(queue, start, end, asks_parts(state_, shape), heeding, covered_at));
@@ -285,7 +285,7 @@ KeptRoom Reserved::kept_from(WorkloadId id, Time start, Heeding heeding, QueueId
 
 KeptRoom Reserved::kept_if_late(WorkloadId id, Time start, Duration late) const {
   const Shape& shape = state_.shape(state_.workload(id).shape);
-  const Time end = enforced_end(shape.terms, start + late);
+  const Time end = state_.end_of(id, start + late);
   return away_from_strangers(id, start, end,
                              kept_from(state_.workload(id).queue, start, end, asks_parts(state_, shape)));
 }
@@ -340,7 +340,7 @@ Time Reserved::begins_by(const Start& start, Time gone) const {
 }
 
 Time Reserved::end_of(const Start& start, Time gone) const {
-  return enforced_end(state_.shape(state_.workload(start.workload).shape).terms, begins_by(start, gone));
+  return state_.end_of(start.workload, begins_by(start, gone));
 }
 
 bool Reserved::lets_then(const Start& start, Time then) const {

@@ -434,8 +434,8 @@ WhoStays::WhoStays(const State& state, const Plan& plan, const std::vector<Evict
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (!has_room(workload.phase) || told.contains(id) || told.contains(workload.step_of)) return;
     const bool runs = workload.phase == Phase::kRunning;
-    const Stay stay{id, runs ? state.end_of(id, workload.started)
-                             : enforced_end(state.shape(workload.shape).terms, latest_leave_ + cut_before(state, id))};
+    const Stay stay{
+        id, runs ? state.end_of(id, workload.started) : state.end_of(id, latest_leave_ + cut_before(state, id))};
     for_each_pod(state, id, [&](const Pod& pod) {
       std::vector<Stay>& on_node = by_node_[pod.node];
       if (on_node.empty() || on_node.back() != stay) on_node.push_back(stay);

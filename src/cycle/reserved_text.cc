@@ -138,9 +138,10 @@ std::string in_the_way_text(const State& state, WorkloadId id) {
                                    : text_of(state, terms_of(state, id), *first->reservation, first->by);
 }
 
-std::optional<std::string> reserved_text(const State& state, const Workload& workload) {
+std::optional<std::string> reserved_text(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
   const Terms& terms = state.shape(workload.shape).terms;
-  const Reservation* const first = first_met(state, workload, enforced_end(terms, state.clock()));
+  const Reservation* const first = first_met(state, workload, state.end_of(id, workload.started));
   if (first == nullptr) return std::nullopt;
   return text_of(state, terms, *first, first->from);
 }

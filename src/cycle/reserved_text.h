@@ -13,6 +13,6 @@ std::string in_the_way_text(const State& state, WorkloadId workload);
 
 // Of a gang that lacks pods: by the first reservation, or maintenance, of nodes where they might be, that it would still meet; none: it
 // would meet none.
-std::optional<std::string> reserved_text(const State& state, const Workload& workload);
+std::optional<std::string> reserved_text(const State& state, WorkloadId id);
 
 }  // namespace berth

@@ -38,8 +38,7 @@ void begin(OneCycle& cycle) {
     cycle.vacating.begins(id);
     const Workload& workload = state.workload(id);
     // Of a gang only some begin, and its run limit goes on.
-    if (workload.phase != Phase::kRunning)
-      cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
+    if (workload.phase != Phase::kRunning) cycle.trial.set_end(workload.unit, state.end_of(id, cycle.plan.now));
     cycle.plan.begins.push_back(id);
   }
 }

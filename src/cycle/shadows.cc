@@ -445,7 +445,7 @@ void Shadows::renew() {
   if (may_be_late) std::erase_if(all_, [&](const Shadow& each) { return each.at < plan_.now; });
   give_to_who_is_ahead();
   put_stronger_claims_first();
-  then_.assign(all_.size(), {});
+  look_again();
   for (std::size_t i = 0; i < all_.size();) {
     const WorkloadId id = all_[i].start.workload;
     if (!waits(id)) {

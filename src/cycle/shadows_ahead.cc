@@ -34,7 +34,10 @@ bool Shadows::let(std::size_t shadow, const Start& start, Time end, Time due) {
   if (!index_of(start.workload) && mind_each_other(whose, start.workload)) return false;
   if (keep_apart(all_[shadow].start, start)) return false;
   std::vector<NodeThen> beside = then_[shadow];
-  return fits_beside(beside, start) && leaves_quota(all_[shadow], start, plan_.now, all_.size());
+  if (!fits_beside(beside, start)) return false;
+  // Who is moved, and would still hold then what it holds now, holds no more of any quota.
+  const bool holds_it_anyway = has_room(state_.workload(start.workload).phase) && end_of_running(start.workload) > due;
+  return holds_it_anyway || leaves_quota(all_[shadow], start, plan_.now, all_.size());
 }
 
 bool Shadows::let(const Start& start, Time begins) { return let_moved(start, start.workload, begins); }

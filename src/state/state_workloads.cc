@@ -410,7 +410,7 @@ void State::begin(WorkloadId id, Time now) {
   workload.extended = Duration{0};
   workload.extensions = 0;
   note_what_was_held(workload.queue);
-  quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
+  quotas_.set_end(workload.unit, end_of(id, now));
   quotas_.keep();
   std::erase(starting_, id);
   tell_followers(id, Followers::News::kBegun);
