@@ -241,6 +241,11 @@ bool asks_for_domains(const Shape& shape) {
   return std::ranges::any_of(shape.ways.front(), &NumberedPodSet::asks_for_domains);
 }
 
+bool is_outside_a_level(const State& state, const Shape& shape) {
+  return std::ranges::any_of(shape.ways.front(),
+                             [&](const NumberedPodSet& set) { return outside_level(state, set).has_value(); });
+}
+
 bool is_of_domains(ReasonCode code) { return code == ReasonCode::kTopology || code == ReasonCode::kSpread; }
 
 // There would be room if its pods might be anywhere.
@@ -593,8 +598,9 @@ Explanation explain(const State& state, WorkloadId id) {
     if (reason_never_of(state, id) == explanation.code) explanation.text += kept_out_text(state, workload.queue, shape);
     return explanation;
   }
-  const bool by_neighbours = explanation.code == ReasonCode::kPorts || explanation.code == ReasonCode::kAffinity ||
-                             (explanation.code == ReasonCode::kSpread && !asks_for_domains(shape));
+  const bool by_neighbours =
+      explanation.code == ReasonCode::kPorts || explanation.code == ReasonCode::kAffinity ||
+      (explanation.code == ReasonCode::kSpread && (!asks_for_domains(shape) || is_outside_a_level(state, shape)));
   if (by_neighbours && explanation.code == ReasonCode::kAffinity) {
     if (const auto text = exclusive_text(state, shape)) {
       explanation.text = *text;

@@ -175,6 +175,29 @@ std::optional<ApartFromItself> too_few_apart(const State& state, const NumberedP
   return std::nullopt;
 }
 
+std::optional<OutsideLevel> outside_level(const State& state, const NumberedPodSet& set) {
+  const PodRequest& request = state.request(set.request);
+  const Neighbourhood& around = state.ledger().neighbourhood();
+  if (!around.refuses(request.neighbours)) return std::nullopt;
+  const auto is_outside = [&](Neighbourhood::CounterId counter) {
+    const Domains& domains = around.domains(counter);
+    for (std::size_t node = 0; node < state.nodes(); ++node) {
+      if (!domains.of(NodeId(node)).is_none() && idle_room_on(state, request, NodeId(node)) > 0) return false;
+    }
+    return true;
+  };
+  const Neighbourhood::Kind& kind = around.kind(request.neighbours);
+  for (const Neighbourhood::CounterId counter : kind.near) {
+    if (is_outside(counter)) return OutsideLevel{ReasonCode::kAffinity, around.level_of(counter)};
+  }
+  const std::vector<PodSpread>& spreads = around[request.neighbours].spreads;
+  for (std::size_t at = 0; at < spreads.size(); ++at) {
+    if (spreads[at].required && is_outside(kind.spreads[at]))
+      return OutsideLevel{ReasonCode::kSpread, spreads[at].term.level};
+  }
+  return std::nullopt;
+}
+
 bool shares_against_its_terms(const State& state, const Shape& shape) {
   return shape.terms.latency_critical && std::ranges::any_of(shape.ways.front(), [&](const NumberedPodSet& set) {
            return state.request(set.request).is_fraction();
@@ -219,7 +242,7 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
     return fits_idle(set) && fits_together(state, set);
   };
   const auto fits_alone = [&](const NumberedPodSet& set) {
-    return fits_beside_others(set) && !too_few_apart(state, set);
+    return fits_beside_others(set) && !too_few_apart(state, set) && !outside_level(state, set);
   };
   if (std::ranges::any_of(shape.ways, [&](const auto& way) {
         return std::ranges::all_of(way, fits_alone) && is_there_in_sum(state, way);
@@ -230,6 +253,7 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
   for (const auto& way : shape.ways) {
     if (!std::ranges::all_of(way, fits_beside_others)) continue;
     for (const NumberedPodSet& set : way) {
+      if (const auto outside = outside_level(state, set)) return outside->code;
       if (const auto few = too_few_apart(state, set)) return few->code;
     }
   }

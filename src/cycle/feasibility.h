@@ -12,7 +12,7 @@
 namespace berth {
 
 // kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kIsolation, kTopology, kSpread, kPorts or kAffinity (pods of one
-// set that keep each other away; others may come and go). For one pod set whose pods look at no others this is exact; of several each is looked at by itself, besides whether there are as many GPUs as all of them ask, and what is to be spread evenly may leave any domains out, as nodes may close:
+// set that keep each other away; others may come and go); kAffinity and kSpread also of a level that no node has. For one pod set whose pods look at no others this is exact; of several each is looked at by itself, besides whether there are as many GPUs as all of them ask, and what is to be spread evenly may leave any domains out, as nodes may close:
 // an answer other than kNone is always right.
 ReasonCode reason_never(const State& state, const Shape& shape);
 
@@ -41,6 +41,13 @@ struct ApartFromItself {
 };
 // The first of its ways to be apart by which too few of the set's pods could be there if nothing else ran.
 std::optional<ApartFromItself> too_few_apart(const State& state, const NumberedPodSet& set);
+
+// A level in which the pods of a set are to be near others, or evenly spread, and of which no node that could hold one of them is any.
+struct OutsideLevel {
+  ReasonCode code;
+  std::string level;
+};
+std::optional<OutsideLevel> outside_level(const State& state, const NumberedPodSet& set);
 
 // How many of its pods the fleet would hold if nothing ran, in its best way; each pod set by itself.
 std::int64_t pods_when_idle(const State& state, const Shape& shape);

@@ -131,6 +131,10 @@ std::string neighbours_text(const State& state, const Shape& shape) {
 
 std::optional<std::string> apart_text(const State& state, const Shape& shape) {
   for (const NumberedPodSet& set : shape.ways.front()) {
+    if (const auto outside = outside_level(state, set)) {
+      return "no node that could hold " + std::string(set.count == 1 ? "it" : "one of its pods") + " says of which " +
+             outside->level + " it is: none has a label " + outside->level;
+    }
     const auto few = too_few_apart(state, set);
     if (!few) continue;
     const std::string where = few->level == kNodeLevel ? "on one node" : "in one " + few->level;

@@ -85,18 +85,13 @@ bool Taking::is_an_owner(const Victim& victim, QueueId covered_at) const {
 
 std::optional<Start> Taking::fit_without(const Chosen& chosen) {
   trial_.rollback_to(begin_);
-  if (!may_all_be_taken(chosen)) return std::nullopt;
+  if (floors_in_vain_ >= floors_in_vain_max()) return std::nullopt;
   for (const std::size_t each : chosen) {
-    if (!together_.goes_with_another(each, chosen)) take(victims_[each]);
+    if (together_.goes_with_another(each, chosen)) continue;
+    if (!still_takeable(state_, victims_[each])) return std::nullopt;
+    take(victims_[each]);
   }
   return fit_as_they_are_gone(chosen);
-}
-
-bool Taking::may_all_be_taken(const Chosen& chosen) const {
-  if (floors_in_vain_ >= floors_in_vain_max()) return false;
-  return std::ranges::all_of(chosen, [&](std::size_t each) {
-    return together_.goes_with_another(each, chosen) || still_takeable(state_, victims_[each]);
-  });
 }
 
 // PRE: these are gone in the trial, and nobody else.
@@ -118,18 +113,26 @@ std::optional<Start> Taking::fit_as_they_are_gone(const Chosen& chosen) {
 
 Chosen Taking::needed_of(const Chosen& chosen) {
   trial_.rollback_to(begin_);
+  if (chosen.empty()) return chosen;
   std::vector<bool> needed(chosen.size(), true);
-  if (!chosen.empty()) look_who_is_needed(chosen, 0, chosen.size(), needed);
+  if (std::ranges::all_of(chosen, [&](std::size_t each) { return takeable_whoever_went(state_, victims_[each]); })) {
+    look_who_is_needed(chosen, 0, chosen.size(), needed);
+    return only(chosen, needed);
+  }
+  for (std::size_t at = chosen.size(); at-- > 0;) {
+    needed[at] = false;
+    needed[at] = !fit_without(only(chosen, needed));
+  }
   return only(chosen, needed);
 }
 
-// Of chosen[begin .. end). PRE: all before them are gone, and of those behind them whoever is needed; so it is afterwards.
+// Of chosen[begin .. end), of some. PRE: all before them are gone, and of those behind them whoever is needed; so it is afterwards.
 void Taking::look_who_is_needed(const Chosen& chosen, std::size_t begin, std::size_t end, std::vector<bool>& needed) {
   const Trial::Mark mark = trial_.mark();
   if (end - begin == 1) {
     needed[begin] = false;
     const Chosen others = only(chosen, needed);
-    needed[begin] = !may_all_be_taken(others) || !fit_as_they_are_gone(others);
+    needed[begin] = floors_in_vain_ >= floors_in_vain_max() || !fit_as_they_are_gone(others);
     trial_.rollback_to(mark);
     return;
   }

@@ -78,8 +78,9 @@ class Taking {
   // His places with these gone, which then stay in the trial; none if one of them may not be taken any more by then, or if he does
   // not fit.
   std::optional<Start> fit_without(const Chosen& chosen);
-  // From the last on, each is put back if he fits all the same without those who are left then. Halves are looked at one by one while
-  // the others are gone, so each is taken once for each halving, not once for each of the others. PRE: he fits without all of them.
+  // From the last on, each is put back if he fits all the same without those who are left then. Where it is the same who goes first,
+  // halves are looked at while the others are gone, so each is taken once for each halving and not once for each of the others.
+  // PRE: he fits without all of them.
   Chosen needed_of(const Chosen& chosen);
   ClaimCost cost_of(const Chosen& chosen) const;
   Wide lost_by(const Chosen& chosen) const { return together_.lost_by(chosen); }
@@ -128,7 +129,6 @@ class Taking {
   void number_claims();
   void take(const Victim& victim);
   void forget_taken();
-  bool may_all_be_taken(const Chosen& chosen) const;
   std::optional<Start> fit_as_they_are_gone(const Chosen& chosen);
   void look_who_is_needed(const Chosen& chosen, std::size_t begin, std::size_t end, std::vector<bool>& needed);
   std::vector<const Victim*> all_of(const Chosen& chosen) const;

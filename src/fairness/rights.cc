@@ -306,6 +306,10 @@ bool is_spared_by_a_budget(const State& state, const Victim& victim) {
          state.shape(workload.shape).terms.disruption_permille > 0;
 }
 
+bool takeable_whoever_went(const State& state, const Victim& victim) {
+  return !is_spared_by_a_budget(state, victim) && (victim.rule != EvictionRule::kFairShare || victim.side.own_line);
+}
+
 bool still_takeable(const State& state, const Victim& victim) {
   if (is_spared_by_a_budget(state, victim) && !may_spare(state, victim.workload)) return false;
   if (victim.rule != EvictionRule::kFairShare || victim.side.own_line) return true;

@@ -99,6 +99,8 @@ bool is_spared_by_a_budget(const State& state, const Victim& victim);
 // Under a disruption budget, and by rule 14 where others leave it a floor to be in, a right may end with the evictions before it:
 // whether it still holds, with what has been taken so far gone. (Whether one by rule 13 does is seen when all have gone.)
 bool still_takeable(const State& state, const Victim& victim);
+// It holds whoever has gone before.
+bool takeable_whoever_went(const State& state, const Victim& victim);
 // Whether those by rule 14 may go together, whoever of them goes first, and none would be in a floor that the others leave. PRE: they
 // are gone in a trial on the state's own ledgers.
 bool shares_allow(const State& state, const Claimant& claimant, std::vector<const Victim*> gone);

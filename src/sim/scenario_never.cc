@@ -29,8 +29,12 @@ std::string unsuited_nodes(const State& state, const Shape& shape, Unsuited unsu
   return "";
 }
 
-NeverRuns apart_from_itself(const State& state, const Shape& shape, const std::string& name) {
+NeverRuns by_neighbours(const State& state, const Shape& shape, const std::string& name) {
   for (const NumberedPodSet& set : shape.ways.front()) {
+    if (const auto outside = outside_level(state, set)) {
+      return {"no node that could hold a pod of " + name + " says of which " + outside->level + " it is",
+              "label them, as in " + outside->level + "=a, or name another level"};
+    }
     const auto few = too_few_apart(state, set);
     if (!few) continue;
     return {with_separators(set.count) + " pods of " + name + " are each to be on a " + few->level +
@@ -57,7 +61,7 @@ std::optional<NeverRuns> why_never_runs(const State& state, const Shape& shape, 
       return std::nullopt;
     case ReasonCode::kTopology:
     case ReasonCode::kSpread:
-      if (!is_near_or_spread(shape)) break;
+      if (!is_near_or_spread(shape)) return by_neighbours(state, shape, name);
       return NeverRuns{name + ": " + topology_text(state, shape, true),
                        "ask for fewer or smaller pods, or another level, or add nodes"};
     case ReasonCode::kNodeSelector:
@@ -74,7 +78,7 @@ std::optional<NeverRuns> why_never_runs(const State& state, const Shape& shape, 
                        "submit it to one of these, or leave it enough nodes"};
     case ReasonCode::kPorts:
     case ReasonCode::kAffinity:
-      return apart_from_itself(state, shape, name);
+      return by_neighbours(state, shape, name);
     case ReasonCode::kNuma:
       return NeverRuns{"no node could hold a pod of " + name + " in as few NUMA zones as its kubelet wants it in",
                        "ask less of each pod, or add nodes of another policy"};
