@@ -35,7 +35,8 @@ std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const st
 std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& index, const Growing& growing,
                                 WorkloadId step, Rng& rng, const Mixture* mixture = nullptr);
 
-// Whether so many GPU thousandths more are worth what is lost by restarting it, for as long as it is known to run.
-bool growth_pays(const State& state, const Growing& growing, Wide added_gpu_milli, Time now);
+// Whether so many of its steps are worth what is lost by restarting it: it is done sooner with them, or of who has declared no run, they
+// give more until its limit. PRE: it has steps that wait.
+bool growth_pays(const State& state, const Growing& growing, std::int64_t added_pods, Time now);
 
 }  // namespace berth

@@ -113,20 +113,19 @@ struct Trials {
 std::optional<std::vector<WorkloadId>> in_vain(OneCycle& cycle, const std::vector<Growing>& all, Trials& trials) {
   if (trials.left == 0) return std::nullopt;
   --trials.left;
-  const State& state = cycle.engine.state;
   std::vector<WorkloadId> who;  // in the order in which they take their first
-  std::map<WorkloadId, Wide> added;
+  std::map<WorkloadId, std::int64_t> added;
   const Trial::Mark mark = cycle.trial.mark();
   const bool is_known = share_room(cycle, all, trials.attempts_max, [&](const Growing& growing, const Start& start) {
     add_unit(cycle, start);
     const auto [so_far, is_first] = added.try_emplace(growing.minimum, 0);
     if (is_first) who.push_back(growing.minimum);
-    so_far->second += state.shape(state.workload(start.workload).shape).gpu_milli;
+    ++so_far->second;
   });
   cycle.trial.rollback_to(mark);
   if (!is_known) return std::nullopt;
   std::erase_if(who, [&](WorkloadId id) {
-    return growth_pays(state, *std::ranges::find(all, id, &Growing::minimum), added[id], cycle.plan.now);
+    return growth_pays(cycle.engine.state, *std::ranges::find(all, id, &Growing::minimum), added[id], cycle.plan.now);
   });
   return who;
 }
@@ -172,9 +171,7 @@ std::vector<Growing> leave_out_who_grows_in_vain(OneCycle& cycle, const std::vec
 
 // With all that it might take.
 bool could_pay(const OneCycle& cycle, const Growing& growing) {
-  const State& state = cycle.engine.state;
-  const Wide of_each = state.shape(state.workload(growing.steps.front()).shape).gpu_milli;
-  return growth_pays(state, growing, of_each * std::ssize(growing.steps), cycle.plan.now);
+  return growth_pays(cycle.engine.state, growing, std::ssize(growing.steps), cycle.plan.now);
 }
 
 }  // namespace
