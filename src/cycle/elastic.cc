@@ -22,22 +22,6 @@ bool is_told_to_stop(const Plan& plan, WorkloadId id) {
   return std::ranges::find(plan.evictions, id, &Eviction::workload) != plan.evictions.end();
 }
 
-// Of one shape, who waits and is not started by this plan, as it leaves him.
-std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId line, const ShapeInLine& entry) {
-  const auto starts = std::ranges::count_if(plan.starts, [&](const Start& start) {
-    const Workload& workload = state.workload(start.workload);
-    return workload.shape == entry.shape && workload.step_of.is_none() && state.line_of(workload.queue) == line;
-  });
-  if (std::cmp_greater_equal(starts, entry.waiting.size())) return std::nullopt;
-  ShapeInLine left{.shape = entry.shape, .waiting = {}, .missing = entry.missing, .gate = entry.gate, .listed = {}};
-  const auto news = std::ranges::find_if(
-      plan.blocked, [&](const Blocked& each) { return each.line == line && each.shape == entry.shape; });
-  if (news == plan.blocked.end()) return left;
-  left.missing = news->missing;
-  left.gate = news->gate;
-  return left;
-}
-
 // Nobody of a strict line passes who would take what a blocked head waits for, but beside what was promised to that one.
 bool stands_behind(const State& state, const Plan& plan, const std::vector<Shadow>& shadows, WorkloadId id) {
   const Shape& shape = state.shape(state.workload(id).shape);
@@ -91,7 +75,8 @@ bool find_pods(const State& state, const Plan& plan, Growing& growing, WorkloadI
     for (std::size_t pod = first; pod < end; ++pod) growing.at.emplace_back(start->pods[pod].node);
     return true;
   }
-  growing.begins = std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
+  const bool has_just_begun = workload.started == plan.now && !workload.resized;
+  growing.begins = has_just_begun || std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
   const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
   const bool is_whole = state.find_repairing(growing.minimum) == nullptr;
   if ((workload.phase != Phase::kRunning && !growing.begins) || !counts || !is_whole) return false;
@@ -125,6 +110,21 @@ bool is_done_sooner(const State& state, const Growing& growing, std::int64_t add
 }
 
 }  // namespace
+
+std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId line, const ShapeInLine& entry) {
+  const auto starts = std::ranges::count_if(plan.starts, [&](const Start& start) {
+    const Workload& workload = state.workload(start.workload);
+    return workload.shape == entry.shape && workload.step_of.is_none() && state.line_of(workload.queue) == line;
+  });
+  if (std::cmp_greater_equal(starts, entry.waiting.size())) return std::nullopt;
+  ShapeInLine left{.shape = entry.shape, .waiting = {}, .missing = entry.missing, .gate = entry.gate, .listed = {}};
+  const auto news = std::ranges::find_if(
+      plan.blocked, [&](const Blocked& each) { return each.line == line && each.shape == entry.shape; });
+  if (news == plan.blocked.end()) return left;
+  left.missing = news->missing;
+  left.gate = news->gate;
+  return left;
+}
 
 std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& shadows) {
   std::vector<Growing> list;
