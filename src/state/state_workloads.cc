@@ -526,7 +526,13 @@ void State::wait_again(WorkloadId id) {
   workload.extended = Duration{0};
   workload.too_early = is_too_early(id);
   enqueue(id);
-  if (!workload.step_of.is_none()) resize(workload.step_of, true);
+  if (workload.step_of.is_none()) return;
+  // Who left for nobody may come again at once: growing takes nothing back (rule 18).
+  const bool was_taken = !workload.evicted_for.is_none();
+  const WorkloadId minimum = workload.step_of;
+  const std::optional<Time> resized = workloads_[minimum].resized;
+  resize(minimum, true);
+  if (!was_taken) workloads_[minimum].resized = resized;
 }
 
 PodId State::new_pod(const Pod& pod) {
