@@ -119,7 +119,7 @@ void decide(OneCycle& cycle, Claimed claimed) {
   claimed.start.only_borrows = borrows_in_the_way(cycle, claimed.start);
   add_unit(cycle, claimed.start);
   // What it is to those who were tried before the next cycle knows.
-  if (may_suit_others(state, claimed.start)) cycle.plan.finished = false;
+  if (may_suit_others(state, claimed.start)) cycle.leads_to_another = true;
   if (cycle.reserved.started(claimed.start, claimed.held_elsewhere)) cycle.leads_to_another = true;
   cycle.plan.starts.push_back(along_the_tree(state, std::move(claimed.start)));
   if (cycle.shadows.started(cycle.plan.starts.back())) {

@@ -8,6 +8,7 @@
 #include "fairness/kept_back.h"
 #include "fairness/rights.h"
 #include "placement/place_beside.h"
+#include "state/elastic_work.h"
 
 namespace berth {
 namespace {
@@ -19,22 +20,6 @@ const Start* find_start(const Plan& plan, WorkloadId id) {
 
 bool is_told_to_stop(const Plan& plan, WorkloadId id) {
   return std::ranges::find(plan.evictions, id, &Eviction::workload) != plan.evictions.end();
-}
-
-// Of one shape, who waits and is not started by this plan, as it leaves him.
-std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId line, const ShapeInLine& entry) {
-  const auto starts = std::ranges::count_if(plan.starts, [&](const Start& start) {
-    const Workload& workload = state.workload(start.workload);
-    return workload.shape == entry.shape && workload.step_of.is_none() && state.line_of(workload.queue) == line;
-  });
-  if (std::cmp_greater_equal(starts, entry.waiting.size())) return std::nullopt;
-  ShapeInLine left{.shape = entry.shape, .waiting = {}, .missing = entry.missing, .gate = entry.gate, .listed = {}};
-  const auto news = std::ranges::find_if(
-      plan.blocked, [&](const Blocked& each) { return each.line == line && each.shape == entry.shape; });
-  if (news == plan.blocked.end()) return left;
-  left.missing = news->missing;
-  left.gate = news->gate;
-  return left;
 }
 
 // Nobody of a strict line passes who would take what a blocked head waits for, but beside what was promised to that one.
@@ -90,7 +75,8 @@ bool find_pods(const State& state, const Plan& plan, Growing& growing, WorkloadI
     for (std::size_t pod = first; pod < end; ++pod) growing.at.emplace_back(start->pods[pod].node);
     return true;
   }
-  growing.begins = std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
+  const bool has_just_begun = workload.started == plan.now && !workload.resized;
+  growing.begins = has_just_begun || std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
   const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
   const bool is_whole = state.find_repairing(growing.minimum) == nullptr;
   if ((workload.phase != Phase::kRunning && !growing.begins) || !counts || !is_whole) return false;
@@ -111,7 +97,34 @@ bool may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& s
   return !rests && !stands_behind(state, plan, shadows, growing.minimum);
 }
 
+// What it did since its last report it does again; until it would be done as it is, or its limit ends it, its new pods have to do more
+// than that. So it is done sooner with them. PRE: it has declared its run.
+bool is_done_sooner(const State& state, const Growing& growing, std::int64_t added_pods, Time now) {
+  const Workload& workload = state.workload(growing.minimum);
+  const Wide again = done_since_safe(state, growing.minimum, now);
+  if (again == 0) return true;
+  const Wide left = Wide{workload.declared_run.ms} * state.shape(workload.shape).pods - again;
+  if (added_pods * left <= again * pods_of_elastic(state, growing.minimum)) return false;
+  const Time end = state.end_of(growing.minimum, workload.started);
+  return end == kForever || Wide{added_pods} * (end - now).ms > again;
+}
+
 }  // namespace
+
+std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId line, const ShapeInLine& entry) {
+  const auto starts = std::ranges::count_if(plan.starts, [&](const Start& start) {
+    const Workload& workload = state.workload(start.workload);
+    return workload.shape == entry.shape && workload.step_of.is_none() && state.line_of(workload.queue) == line;
+  });
+  if (std::cmp_greater_equal(starts, entry.waiting.size())) return std::nullopt;
+  ShapeInLine left{.shape = entry.shape, .waiting = {}, .missing = entry.missing, .gate = entry.gate, .listed = {}};
+  const auto news = std::ranges::find_if(
+      plan.blocked, [&](const Blocked& each) { return each.line == line && each.shape == entry.shape; });
+  if (news == plan.blocked.end()) return left;
+  left.missing = news->missing;
+  left.gate = news->gate;
+  return left;
+}
 
 std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& shadows) {
   std::vector<Growing> list;
@@ -149,14 +162,15 @@ std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& in
   return start;
 }
 
-bool growth_pays(const State& state, const Growing& growing, Wide added_gpu_milli, Time now) {
+bool growth_pays(const State& state, const Growing& growing, std::int64_t added_pods, Time now) {
   const Workload& workload = state.workload(growing.minimum);
   const Terms& terms = state.shape(workload.shape).terms;
   if (growing.begins || terms.resizes_live) return true;
+  if (workload.declared_run != kRunNotDeclared) return is_done_sooner(state, growing, added_pods, now);
   const std::int64_t lost_gpu_s = lost_if_taken_gpu_s(state, growing.minimum, now);
   if (lost_gpu_s == 0) return true;
-  Time end = state.end_of(growing.minimum, workload.started);
-  if (workload.declared_run != kRunNotDeclared) end = std::min(end, workload.started + workload.declared_run);
+  const Time end = state.end_of(growing.minimum, workload.started);
+  const Wide added_gpu_milli = added_pods * Wide{state.shape(state.workload(growing.steps.front()).shape).gpu_milli};
   const Wide gained_gpu_us = added_gpu_milli * std::max<std::int64_t>(0, (end - now).ms);
   return end != kForever && gained_gpu_us / 1'000'000 > lost_gpu_s;
 }

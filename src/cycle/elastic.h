@@ -20,10 +20,13 @@ namespace berth {
 struct Growing {
   WorkloadId minimum;
   std::vector<WorkloadId> steps;          // those that wait, ascending
-  bool begins = false;                    // by this plan: whatever comes at once restarts nothing
+  bool begins = false;                    // by this plan, or in this moment: what comes at once restarts nothing
   std::optional<std::size_t> way;         // of its shape, in which it was placed
   std::vector<std::optional<NodeId>> at;  // its pods of the set that grows, and those of its steps that are there
 };
+
+// Of one shape, who waits and is not started by this plan, as it leaves him.
+std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId line, const ShapeInLine& entry);
 
 // In the order in which they may take steps: the higher priority first, then who came first. Who is to go, who is being repaired,
 // whose queue is held or closed, who counts for nothing by its budget, who was resized a while ago and who stands in a strict line
@@ -35,7 +38,8 @@ std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const st
 std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& index, const Growing& growing,
                                 WorkloadId step, Rng& rng, const Mixture* mixture = nullptr);
 
-// Whether so many GPU thousandths more are worth what is lost by restarting it, for as long as it is known to run.
-bool growth_pays(const State& state, const Growing& growing, Wide added_gpu_milli, Time now);
+// Whether so many of its steps are worth what is lost by restarting it: it is done sooner with them, or of who has declared no run, they
+// give more until its limit. PRE: it has steps that wait.
+bool growth_pays(const State& state, const Growing& growing, std::int64_t added_pods, Time now);
 
 }  // namespace berth

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "cycle/attempt.h"
 #include "cycle/deciding.h"
 #include "cycle/elastic.h"
+#include "cycle/for_each_place.h"
 #include "cycle/kept_out.h"
+#include "cycle/repairs.h"
 #include "fairness/gates.h"
 #include "fairness/meeting.h"
 #include "fairness/rank.h"
@@ -31,6 +35,70 @@ bool set_evicted_aside(OneCycle& cycle) {
     if (const auto start = attempt_anew(cycle, each.workload, refused)) add_unit(cycle, *start);
   }
   return true;
+}
+
+// Whether somebody is of that kind, of those of a shape that this cycle leaves in a line.
+template <class IsOne>
+bool some_are_left(const OneCycle& cycle, IsOne is_one) {
+  const State& state = cycle.engine.state;
+  bool some = false;
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const auto& shapes = state.lines()[queue.index()]->shapes();
+    some = some || std::ranges::any_of(shapes, [&](const ShapeInLine& entry) {
+             return is_one(queue, entry) && left_of(state, cycle.plan, queue, entry);
+           });
+  });
+  return some;
+}
+
+// Behind whom nobody may have to wait from the next cycle on, which tries those first.
+bool some_may_pass(const OneCycle& cycle) {
+  std::vector<Blocked> refused;
+  std::ranges::copy_if(cycle.plan.blocked, std::back_inserter(refused),
+                       [&](const Blocked& each) { return is_newly_refused_for_floors(cycle.engine.state, each); });
+  if (refused.empty()) return false;
+  // What is promised to those may be promised no more.
+  if (some_stand_back(cycle)) return true;
+  return some_are_left(cycle, [&](QueueId line, const ShapeInLine& entry) {
+    const bool is_behind = std::ranges::find(refused, line, &Blocked::line) != refused.end();
+    return is_behind && std::ranges::none_of(refused, [&](const Blocked& each) {
+             return each.line == line && each.shape == entry.shape;
+           });
+  });
+}
+
+// Whom those who wait may count, of all whom this cycle starts.
+std::set<NeighboursId> counted_of(const OneCycle& cycle) {
+  const State& state = cycle.engine.state;
+  std::set<NeighboursId> counted;
+  const auto note = [&](const PodRequest& request, const PodPlacement&) {
+    if (state.ledger().neighbourhood().is_counted(request.neighbours)) counted.insert(request.neighbours);
+  };
+  for (const Start& each : cycle.plan.starts) for_each_place(state, each, note);
+  for (const Repair& each : cycle.plan.repairs) for_each_place(state, each, note);
+  return counted;
+}
+
+// Beside those whom this cycle starts somebody may fit who did not before: the next one tries him first.
+bool some_may_be_suited(const OneCycle& cycle) {
+  const State& state = cycle.engine.state;
+  const std::set<NeighboursId> counted = counted_of(cycle);
+  if (counted.empty()) return false;
+  const auto looks_at_them = [&](const NumberedPodSet& set) {
+    return std::ranges::any_of(counted, [&](NeighboursId each) {
+      return state.ledger().neighbourhood().looks_at(state.request(set.request).neighbours, each);
+    });
+  };
+  const auto may_be = [&](ShapeId shape) {
+    return std::ranges::any_of(state.shape(shape).ways,
+                               [&](const auto& way) { return std::ranges::any_of(way, looks_at_them); });
+  };
+  const bool some_lack_members = std::ranges::any_of(gangs_to_repair(state), [&](WorkloadId gang) {
+    return may_be(state.workload(gang).shape) &&
+           std::ranges::find(cycle.plan.repairs, gang, &Repair::workload) == cycle.plan.repairs.end();
+  });
+  return some_lack_members ||
+         some_are_left(cycle, [&](QueueId, const ShapeInLine& entry) { return may_be(entry.shape); });
 }
 
 // How the next step compares with those of the parent's other children.
@@ -113,20 +181,19 @@ struct Trials {
 std::optional<std::vector<WorkloadId>> in_vain(OneCycle& cycle, const std::vector<Growing>& all, Trials& trials) {
   if (trials.left == 0) return std::nullopt;
   --trials.left;
-  const State& state = cycle.engine.state;
   std::vector<WorkloadId> who;  // in the order in which they take their first
-  std::map<WorkloadId, Wide> added;
+  std::map<WorkloadId, std::int64_t> added;
   const Trial::Mark mark = cycle.trial.mark();
   const bool is_known = share_room(cycle, all, trials.attempts_max, [&](const Growing& growing, const Start& start) {
     add_unit(cycle, start);
     const auto [so_far, is_first] = added.try_emplace(growing.minimum, 0);
     if (is_first) who.push_back(growing.minimum);
-    so_far->second += state.shape(state.workload(start.workload).shape).gpu_milli;
+    ++so_far->second;
   });
   cycle.trial.rollback_to(mark);
   if (!is_known) return std::nullopt;
   std::erase_if(who, [&](WorkloadId id) {
-    return growth_pays(state, *std::ranges::find(all, id, &Growing::minimum), added[id], cycle.plan.now);
+    return growth_pays(cycle.engine.state, *std::ranges::find(all, id, &Growing::minimum), added[id], cycle.plan.now);
   });
   return who;
 }
@@ -172,9 +239,7 @@ std::vector<Growing> leave_out_who_grows_in_vain(OneCycle& cycle, const std::vec
 
 // With all that it might take.
 bool could_pay(const OneCycle& cycle, const Growing& growing) {
-  const State& state = cycle.engine.state;
-  const Wide of_each = state.shape(state.workload(growing.steps.front()).shape).gpu_milli;
-  return growth_pays(state, growing, of_each * std::ssize(growing.steps), cycle.plan.now);
+  return growth_pays(cycle.engine.state, growing, std::ssize(growing.steps), cycle.plan.now);
 }
 
 }  // namespace
@@ -182,10 +247,7 @@ bool could_pay(const OneCycle& cycle, const Growing& growing) {
 void grow(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.elastic().empty() || !cycle.plan.finished) return;
-  // Behind whom nobody may have to wait from the next cycle on, which tries those first.
-  const bool some_may_pass = std::ranges::any_of(
-      cycle.plan.blocked, [&](const Blocked& each) { return is_newly_refused_for_floors(state, each); });
-  if (some_may_pass) {
+  if (some_may_pass(cycle) || some_may_be_suited(cycle)) {
     cycle.plan.finished = false;
     return;
   }

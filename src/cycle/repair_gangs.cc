@@ -26,7 +26,7 @@ void put_in_place(OneCycle& cycle, Repair repair) {
     leave_dirty(cycle, repair);
     hold_cuts(cycle, repair);
   }
-  if (may_suit_others(state, repair)) cycle.plan.finished = false;
+  if (may_suit_others(state, repair)) cycle.leads_to_another = true;
   cycle.trial.note_placed({state.workload(repair.workload).unit, repair.workload, gpus_of(state, repair)});
   cycle.plan.repairs.push_back(std::move(repair));
 }

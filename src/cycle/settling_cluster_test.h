@@ -243,29 +243,31 @@ class SettlingCluster {
     });
     return take;
   }
-  // Only those who begin take steps then, and a single one who goes at once starts in the next cycle if he would without them.
+  // By this plan, or in this moment.
+  bool begins(const Plan& plan, WorkloadId id) const {
+    const Workload& workload = engine_.state.workload(id);
+    return std::ranges::find(plan.begins, id) != plan.begins.end() ||
+           std::ranges::find(plan.starts, id, &Start::workload) != plan.starts.end() ||
+           (workload.phase == Phase::kRunning && workload.started == plan.now);
+  }
   // For as many steps as each really takes.
   void check_growth_pays(const Plan& plan) {
     const State& state = engine_.state;
-    std::map<WorkloadId, Wide> added;
+    std::map<WorkloadId, std::vector<WorkloadId>> added;
     for (const Start& start : plan.starts) {
       const Workload& workload = state.workload(start.workload);
-      if (!workload.step_of.is_none()) added[workload.step_of] += state.shape(workload.shape).gpu_milli;
+      if (!workload.step_of.is_none()) added[workload.step_of].push_back(start.workload);
     }
-    for (const auto& [minimum, gpu_milli] : added) {
-      const bool begins = std::ranges::find(plan.starts, minimum, &Start::workload) != plan.starts.end() ||
-                          std::ranges::find(plan.begins, minimum) != plan.begins.end();
-      const Growing growing{.minimum = minimum, .steps = {}, .begins = begins, .way = {}, .at = {}};
-      EXPECT_TRUE(growth_pays(state, growing, gpu_milli, plan.now)) << minimum.value() << " restarts for too little";
+    for (const auto& [minimum, steps] : added) {
+      const Growing growing{.minimum = minimum, .steps = steps, .begins = begins(plan, minimum), .way = {}, .at = {}};
+      EXPECT_TRUE(growth_pays(state, growing, std::ssize(steps), plan.now))
+          << minimum.value() << " restarts for too little";
     }
   }
+  // Only those who begin take steps then, and a single one who goes at once starts in the next cycle if he would without them.
   void check_steps_leave_room_to_who_goes(const Plan& plan, const Plan& others) {
-    const auto begins = [&](WorkloadId id) {
-      return std::ranges::find(plan.begins, id) != plan.begins.end() ||
-             std::ranges::find(plan.starts, id, &Start::workload) != plan.starts.end();
-    };
     for (const Start& start : plan.starts) {
-      EXPECT_TRUE(begins(engine_.state.minimum_of(start.workload))) << "step " << start.workload.index();
+      EXPECT_TRUE(begins(plan, engine_.state.minimum_of(start.workload))) << "step " << start.workload.index();
     }
     std::vector<WorkloadId> gone;
     for (const Eviction& each : plan.evictions) {

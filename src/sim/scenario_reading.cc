@@ -1,10 +1,14 @@
 #include "sim/scenario_reading.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "base/wide.h"
 #include "model/replica_ways.h"
 
 namespace berth::scenario {
@@ -60,6 +64,18 @@ Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& wo
   return {};
 }
 
+namespace {
+
+// Of elastic work the core is told how long its minimum alone takes for it. Rounded up, so that what was written is found again.
+Duration run_with_minimum(Duration run, const std::vector<SetDraft>& sets, std::int64_t pods) {
+  std::int64_t minimum = 0;
+  for (const SetDraft& each : sets) minimum += each.count;
+  const Wide whole = Wide{run.ms} * pods + minimum - 1;
+  return {static_cast<std::int64_t>(std::min<Wide>(whole / minimum, kTimeMax.ms))};
+}
+
+}  // namespace
+
 void ScenarioReading::close_drafts() {
   const WorkloadSubmitted* minimum = nullptr;  // whose steps come behind it
   for (const WorkloadDraft& draft : drafts) {
@@ -79,6 +95,9 @@ void ScenarioReading::close_drafts() {
       continue;
     }
     minimum = &submitted;
+    const auto size = scenario.sizes.find(draft.workload);
+    if (size != scenario.sizes.end() && submitted.declared_run != kRunNotDeclared)
+      submitted.declared_run = run_with_minimum(submitted.declared_run, draft.sets, size->second);
     submitted.on_failure = failure_policy_of(draft.retries, draft.sets);
     if (set_with_a_choice_of_its_own(draft.sets) != nullptr) {
       complaints.add(

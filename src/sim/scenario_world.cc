@@ -251,7 +251,11 @@ void ScenarioWorld::note_submitted(const WorkloadSubmitted& fact) {
   const WorkloadId id(submitted_.size());
   submitted_.push_back({.name = fact.name, .run = fact.declared_run, .last = {}});
   const auto size = sizes_.find(id);
-  submitted_.back().size = size == sizes_.end() ? state().shape(state().workload(id).shape).pods : size->second;
+  const std::int64_t pods = state().shape(state().workload(id).shape).pods;
+  submitted_.back().size = size == sizes_.end() ? pods : size->second;
+  // As it was written (ScenarioReading::close_drafts()).
+  if (size != sizes_.end() && fact.declared_run != kRunNotDeclared)
+    submitted_.back().run.ms = static_cast<std::int64_t>(Wide{fact.declared_run.ms} * pods / size->second);
   const Shape& shape = state().shape(state().workload(WorkloadId(submitted_.size() - 1)).shape);
   sets_ += sets_of(shape);
   for (const PodSet& set : fact.shape.ways.front()) {

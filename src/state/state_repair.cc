@@ -122,14 +122,10 @@ void State::let_steps_stand_in(WorkloadId minimum, IsLost is_lost) {
   }
 }
 
-// A step that was lost may come again at once: nobody took it to make room, so growing takes nothing back (rule 18).
 void State::stop_for_a_loss(WorkloadId id) {
   workloads_[id].evicted_by = EvictionRule::kNode;
   give_room_back(id);
-  const WorkloadId minimum = minimum_of(id);
-  const std::optional<Time> resized = workloads_[minimum].resized;
   wait_again(id);
-  if (minimum != id) workloads_[minimum].resized = resized;
 }
 
 void State::on(const RepairGivenUp& event) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "state/elastic_work.h"
 #include "state/state.h"
 
 namespace berth {
@@ -168,7 +169,14 @@ void State::on(const WorkloadOverran& event) {
 
 void State::on(const CheckpointReported& event) {
   history_.add(event.workload.value()).add(event.at.ms);
-  workloads_[event.workload].checkpoint = event.at;
+  Workload& workload = workloads_[event.workload];
+  const Shape& shape = shapes_[workload.shape.index()];
+  // What the steps did, too, its minimum need not do any more.
+  if (workload.declared_run != kRunNotDeclared && steps_.contains(event.workload) && !shape.terms.resizes_live) {
+    const Wide left = Wide{workload.declared_run.ms} - done_since_safe(*this, event.workload, event.at) / shape.pods;
+    workload.declared_run.ms = static_cast<std::int64_t>(std::max<Wide>(0, left));
+  }
+  workload.checkpoint = event.at;
   for (const WorkloadId step : steps_of(event.workload)) workloads_[step].checkpoint = event.at;
 }
 
@@ -518,7 +526,13 @@ void State::wait_again(WorkloadId id) {
   workload.extended = Duration{0};
   workload.too_early = is_too_early(id);
   enqueue(id);
-  if (!workload.step_of.is_none()) resize(workload.step_of, true);
+  if (workload.step_of.is_none()) return;
+  // Who left for nobody may come again at once: growing takes nothing back (rule 18).
+  const bool was_taken = !workload.evicted_for.is_none();
+  const WorkloadId minimum = workload.step_of;
+  const std::optional<Time> resized = workloads_[minimum].resized;
+  resize(minimum, true);
+  if (!was_taken) workloads_[minimum].resized = resized;
 }
 
 PodId State::new_pod(const Pod& pod) {
