@@ -88,6 +88,13 @@ void take_spread(ScenarioLine& line, const char* key, bool required, Neighbours&
 }
 
 // "8080", "53:UDP", "8080:TCP:10.0.0.1".
+// Four numbers up to 255.
+bool is_address(std::string_view text) {
+  const std::vector<std::string> numbers = parts_of(std::string(text), '.');
+  return numbers.size() == 4 &&
+         std::ranges::all_of(numbers, [](const std::string& each) { return parse_integer(each, 0, 255).has_value(); });
+}
+
 void take_ports(ScenarioLine& line, Neighbours& neighbours) {
   const ScenarioWord* const word = line.take("ports");
   if (word == nullptr) return;
@@ -96,14 +103,20 @@ void take_ports(ScenarioLine& line, Neighbours& neighbours) {
     const auto port = parse_integer(parts[0], 1, kPortMax);
     const auto* const protocol =
         std::ranges::find(kProtocolNames, std::string_view(parts.size() > 1 ? parts[1] : "TCP"));
-    if (!port || protocol == std::end(kProtocolNames) || parts.size() > 3 || parts.back().empty()) {
+    if (!port || protocol == std::end(kProtocolNames) || parts.size() > 3 || parts.back().empty() ||
+        (parts.size() > 2 && !is_address(parts[2]))) {
       line.complain(*word, "ports: " + quote(text) +
                                " is no port of a node; write one such as 8080, 53:UDP or 8080:TCP:10.0.0.1");
       continue;
     }
-    neighbours.ports.push_back({.port = static_cast<std::int32_t>(*port),
-                                .protocol = static_cast<Protocol>(protocol - std::begin(kProtocolNames)),
-                                .address = parts.size() > 2 ? parts[2] : ""});
+    const HostPort asked{.port = static_cast<std::int32_t>(*port),
+                         .protocol = static_cast<Protocol>(protocol - std::begin(kProtocolNames)),
+                         .address = parts.size() > 2 ? parts[2] : ""};
+    if (std::ranges::find(neighbours.ports, asked) != neighbours.ports.end()) {
+      line.complain(*word, "ports: " + quote(text) + " is given twice; write it once");
+    } else {
+      neighbours.ports.push_back(asked);
+    }
   }
 }
 

@@ -77,6 +77,17 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w even=app:web@zone:0", "s.txt:1:10: even: '0' is no number from 1 to 1000000\n"},
       {"submit w ports=80,81:IP",
        "s.txt:1:10: ports: '81:IP' is no port of a node; write one such as 8080, 53:UDP or 8080:TCP:10.0.0.1\n"},
+      {"submit w ports=80:TCP:10.0.0.256",
+       "s.txt:1:10: ports: '80:TCP:10.0.0.256' is no port of a node; write one such as 8080, 53:UDP or "
+       "8080:TCP:10.0.0.1\n"},
+      {"submit w ports=80:TCP:10.0.0.1,80:UDP:10.0.0.1,80:TCP:10.0.0.1",
+       "s.txt:1:10: ports: '80:TCP:10.0.0.1' is given twice; write it once\n"},
+      {"flavor a\nflavor h\nqueue q cells=h:rack:2",
+       "s.txt:3:9: cells: nothing is guaranteed of 'h', and a floor comes in whole domains; write guarantee= with "
+       "their "
+       "GPUs\n"},
+      {"queue q\nsubmit w max_wait=0s then=cancel",
+       "s.txt:2:10: max_wait: '0s' is out of range; write 1ms to 10,000 years\n"},
       {"submit w ports=80 spread=zone",
        "s.txt:1:1: topology=, slice=, spread= and strategy= find places for all pods "},
       {"submit w labels=a:b,a:c", "s.txt:1:10: label 'a' stands here twice; write it once\n"},
@@ -100,6 +111,9 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w spread=rack,zone",
        "s.txt:1:10: spread: 'rack,zone' is no level; write one label of nodes, such as zone\n"},
       {"submit w select=rack:r1,rack:r2", "s.txt:1:10: select: no node has label 'rack' twice; write it once\n"},
+      {"submit w gpus=1 exclusive=rack,zone",
+       "s.txt:1:17: exclusive: 'rack,zone' is no level; write one label of nodes, such as rack, or rack:each\n"},
+      {"submit w gpus=1 exclusive=rack:some", "s.txt:1:17: exclusive: 'rack:some' is no level; "},
       {"submit w\ngroup w a\ngroup w a", "s.txt:3:9: group 'a' of 'w' stands above already; choose another name\n"},
       {"nodes n 1 nvlink_domain=a,b",
        "s.txt:1:11: nvlink_domain: 'nvlink_domain:a,b' is no label; write one such as rack:r1\n"},

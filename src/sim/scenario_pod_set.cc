@@ -251,9 +251,13 @@ void take_exclusive(ScenarioLine& line, SetDraft& set) {
   if (set.request.gpus == 0) {
     line.complain(*word, "exclusive= is of pods that ask GPUs, and keeps others with GPUs away; write gpus=, too");
   }
-  if (!set.exclusive_level.ends_with(kEach)) return;
-  set.exclusive_level.resize(set.exclusive_level.size() - kEach.size());
-  set.exclusive_each = true;
+  set.exclusive_each = set.exclusive_level.ends_with(kEach);
+  if (set.exclusive_each) set.exclusive_level.resize(set.exclusive_level.size() - kEach.size());
+  if (!is_level(set.exclusive_level)) {
+    return line.complain(*word, "exclusive: " + quote(word->value) +
+                                    " is no level; write one label of nodes, such as rack, or rack:each");
+  }
+  if (!set.exclusive_each) return;
   if (!set.topology.has_slices()) return;
   if (set.topology.slice_level != set.exclusive_level || set.topology.together != Togetherness::kAnywhere) {
     line.complain(

@@ -66,7 +66,7 @@ void take_cells(const ScenarioReading& reading, ScenarioLine& line, Quota& quota
     const bool guaranteed = std::ranges::any_of(
         quota.guarantee, [&](const Amount& amount) { return amount.dim == gpus && amount.amount > 0; });
     if (guaranteed) continue;
-    const std::string text = "cells: nothing is guaranteed of the flavor of " + quote(each.level) +
+    const std::string text = "cells: nothing is guaranteed of " + quote(reading.names.flavors[each.flavor.index()]) +
                              ", and a floor comes in whole domains; write guarantee= with their GPUs";
     return word == nullptr ? line.complain(text + ", or cells=none") : line.complain(*word, text);
   }

@@ -103,10 +103,12 @@ std::int64_t take_array(ScenarioReading& reading, ScenarioLine& line, WorkloadSu
 
 // How long it waits at most, and what then.
 std::optional<MaxWait> take_max_wait(ScenarioLine& line, const Terms& terms) {
+  const bool is_said = line.find("max_wait") != nullptr;
   const auto length = take_length_of_run(line, "max_wait");
   const ScenarioWord* const then = line.take("then");
   if (!length) {
-    if (then != nullptr) line.complain(*then, "then= says what becomes of it after max_wait=; write max_wait=2h");
+    if (then != nullptr && !is_said)
+      line.complain(*then, "then= says what becomes of it after max_wait=; write max_wait=2h");
     return std::nullopt;
   }
   if (then == nullptr) {

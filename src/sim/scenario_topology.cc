@@ -11,9 +11,6 @@
 namespace berth::scenario {
 namespace {
 
-// One label of nodes, or `node`: what has several parts names none.
-bool is_level(std::string_view text) { return !text.empty() && text.find_first_of(":,") == std::string_view::npos; }
-
 void take_together(ScenarioLine& line, Topology& topology) {
   const ScenarioWord* const word = line.take("topology");
   if (word == nullptr) return;
@@ -109,6 +106,8 @@ void take_spread(ScenarioLine& line, Topology& topology) {
 }
 
 }  // namespace
+
+bool is_level(std::string_view text) { return !text.empty() && text.find_first_of(":,") == std::string_view::npos; }
 
 Topology take_topology(ScenarioLine& line, std::int64_t pods) {
   Topology topology;
