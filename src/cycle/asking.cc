@@ -28,6 +28,11 @@ Asking::Asking(const State& state, const Claimant& claimant, std::size_t way)
       shape_(state.shape(state.workload(claimant.workload).shape)),
       sets_(replaces() ? missing_sets(state, claimant.workload) : shape_.ways[way]) {
   if (is_repair()) return;
+  mixes_freely_ = claimant.mixes_freely && leaves_flavors_open(state, sets_);
+  if (mixes_freely_) {
+    for (NumberedPodSet& set : sets_) set.in_first_flavor = set.request;
+    return;
+  }
   mixture_ = mixture_of(state, claimant.queue, shape_, way);
   // Who looks at one set alone sees the flavors that its pods are to be of.
   for (std::size_t i = 0; i < sets_.size(); ++i) {
@@ -40,19 +45,31 @@ Asking::Asking(const State& state, const Claimant& claimant, std::size_t way)
   }
 }
 
-std::optional<QuotaRefusal> Asking::refusal(const QuotaLedger& quotas) const {
+AmountList Asking::asked() const {
+  return mixes_freely_ ? asked_by(state_, claimant_.queue, shape_, way_) : claimant_.asked;
+}
+
+std::optional<QuotaRefusal> Asking::refusal(const QuotaLedger& quotas, const AmountList& asked) const {
   if (is_repair()) return std::nullopt;
-  return quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, claimant_.asked);
+  return quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, asked);
 }
 
 // A stream of its own, so that the proof and the decision draw the same.
 std::variant<Start, Unfit> Asking::place(Trial& trial, ScoreIndex& index) const {
   Rng rng(state_.seed(), claimant_.workload.value());
-  if (!is_repair()) return place_in_way(state_, trial, index, claimant_.workload, way_, rng, &mixture_);
+  if (!is_repair()) {
+    const Mixture now = mixes_freely_ ? mixture_of(state_, claimant_.queue, shape_, way_) : Mixture();
+    return place_in_way(state_, trial, index, claimant_.workload, way_, rng, mixes_freely_ ? &now : &mixture_);
+  }
   if (claimant_.moves_whole) return place_in_way(state_, trial, index, claimant_.workload, way_, rng);
   auto places = place_missing(state_, trial, index, claimant_.workload, rng);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
+}
+
+std::variant<Start, Unfit> Asking::place_in(Trial& trial, ScoreIndex& index, const Mixture* mixture) const {
+  Rng rng(state_.seed(), claimant_.workload.value());
+  return place_in_way(state_, trial, index, claimant_.workload, way_, rng, mixture);
 }
 
 std::size_t Asking::first_alike(std::size_t set) const {
@@ -73,7 +90,7 @@ std::variant<Start, Unfit> Asking::place_set(std::size_t which, Trial& trial, Sc
 
 // A right is to the GPUs that were asked for, mixed as they were where flavors were left open. What runs without GPUs may come
 // to stand beside other ones than was assumed, if it may be counted there. A gang that is repaired stays where it is covered.
-bool Asking::is_as_asked(Trial& trial, const Start& start) const {
+bool Asking::is_as_asked(Trial& trial, const Start& start, const AmountList& asked) const {
   const QuotaLedger& quotas = trial.quotas();
   const auto may_hold = [&](const AmountList& held) {
     return !quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, held);
@@ -82,9 +99,8 @@ bool Asking::is_as_asked(Trial& trial, const Start& start) const {
     return quotas.would_be_covered_at(claimant_.queue, held, quotas.end_of(claimant_.terms));
   };
   if (!is_repair()) {
-    const AmountList held = amounts_held(state_, shape_, start);
-    return held == claimant_.asked ||
-           (may_hold(held) && would_be_covered_at(held) == would_be_covered_at(claimant_.asked));
+    const AmountList held = held_by(start);
+    return held == asked || (may_hold(held) && would_be_covered_at(held) == would_be_covered_at(asked));
   }
   // It holds there what it held; where a budget was gone, that counts for nothing.
   if (claimant_.moves_whole) {
@@ -107,9 +123,9 @@ bool Asking::leaves_floors_whole(Trial& trial, Start& start, Time gone) const {
   return berth::leaves_floors_whole(state_, trial, Repair{.workload = start.workload, .pods = start.pods});
 }
 
-QueueId Asking::covered_at(const QuotaLedger& quotas, Time end) const {
+QueueId Asking::covered_at(const QuotaLedger& quotas, const AmountList& asked, Time end) const {
   if (is_repair()) return quotas.unit(unit()).covered_at;
-  return quotas.would_be_covered_at(claimant_.queue, claimant_.asked, end);
+  return quotas.would_be_covered_at(claimant_.queue, asked, end);
 }
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "cycle/mixtures.h"
 #include "fairness/gates.h"
 #include "fairness/rights.h"
 #include "model/plan.h"
@@ -26,9 +27,21 @@ class Asking {
   // Whether some of its pods are to be of another flavor than the first that is left open; then how many of which.
   bool mixes() const { return mixes_; }
   const Mixture& mixture() const { return mixture_; }
-  std::optional<QuotaRefusal> refusal(const QuotaLedger& quotas) const;
-  // The moves stay in the trial, or there are none.
+  // Whether it may also be in another mixture than quotas have it.
+  bool mixes_freely() const { return mixes_freely_; }
+  // What it asks as things are in the trial. PRE: that is on the state's own ledgers.
+  AmountList asked() const;
+  // What it holds there.
+  AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
+  std::optional<QuotaRefusal> refusal(const QuotaLedger& quotas, const AmountList& asked) const;
+  // In the mixture that it asks; the moves stay in the trial, or there are none.
   std::variant<Start, Unfit> place(Trial& trial, ScoreIndex& index) const;
+  // In this, or in any.
+  std::variant<Start, Unfit> place_in(Trial& trial, ScoreIndex& index, const Mixture* mixture) const;
+  // Where there is room and quotas allow it; PRE as of asked().
+  std::optional<Mixture> mixture_with_room(const Trial& trial) const {
+    return berth::mixture_with_room(state_, trial, claimant_.queue, shape_, way_);
+  }
   // Several, each of which can be looked at by itself.
   bool has_sets_apart() const { return sets_.size() > 1 && !mixes_; }
   // The first of them that asks the same, of the flavor to which it has a right and beside the same pods: most often itself.
@@ -36,11 +49,11 @@ class Asking {
   // One of them alone, in that flavor.
   std::variant<Start, Unfit> place_set(std::size_t set, Trial& trial, ScoreIndex& index) const;
   // Whether it holds there what it asked for, or what it may hold as well. PRE: place() has moved it there.
-  bool is_as_asked(Trial& trial, const Start& start) const;
+  bool is_as_asked(Trial& trial, const Start& start, const AmountList& asked) const;
   // `gone`: when the last of those has left who go for it.
   bool leaves_floors_whole(Trial& trial, Start& start, Time gone) const;
   // Where it would be covered if it came now and stayed until then.
-  QueueId covered_at(const QuotaLedger& quotas, Time end) const;
+  QueueId covered_at(const QuotaLedger& quotas, const AmountList& asked, Time end) const;
 
  private:
   bool is_repair() const { return holds_its_quota(state_, claimant_); }
@@ -54,6 +67,7 @@ class Asking {
   const Shape& shape_;
   Mixture mixture_;  // nothing for a set that leaves no flavor open, and of a repair
   bool mixes_ = false;
+  bool mixes_freely_ = false;
   std::vector<NumberedPodSet> sets_;
 };
 

@@ -8,6 +8,7 @@
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
 #include "cycle/for_each_place.h"
+#include "cycle/mixtures.h"
 #include "cycle/moving.h"
 #include "cycle/patience.h"
 #include "cycle/recutting.h"
@@ -72,7 +73,9 @@ class Attempt {
       const auto refusal = budget_refusal(state_.quotas(), queue_, terms_, asked_by(state_, queue_, shape_, 0));
       if (refusal) return beyond_the_budget(refusal->queue, no_room);
     }
-    // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
+    // Inside its floor it takes back what it prefers before it falls back on something else, another mixture of flavors too; outside it
+    // rather falls back.
+    only_inside_ = true;
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, queue_, shape_, way);
       if (auto start = in_free_room(way, asked, no_room)) return Claimed{.start = std::move(*start), .evictions = {}};
@@ -80,10 +83,16 @@ class Attempt {
       if (would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
+    only_inside_ = false;
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, queue_, shape_, way);
-      if (!would_be_covered_at(asked).is_none()) continue;
-      if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
+      if (is_inside_a_floor_in_its_mixture(way, asked)) {
+        if (auto start = in_free_room(way, asked, no_room)) return Claimed{.start = std::move(*start), .evictions = {}};
+        if (auto start = on_spares(way, asked)) return Claimed{.start = std::move(*start), .evictions = {}};
+      }
+      const bool mixes_freely = leaves_flavors_open(state_, shape_.ways[way]);
+      if (!mixes_freely && !would_be_covered_at(asked).is_none()) continue;
+      if (auto claimed = in_others_room(way, asked, mixes_freely)) return std::move(*claimed);
     }
     if (auto own = in_own_room()) return Claimed{.start = std::move(*own), .evictions = {}};
     return why_not();
@@ -105,7 +114,7 @@ class Attempt {
     if (start && would_rather_wait(way, *start, mark)) return std::nullopt;
     if (!start || is_let(*start)) return start;
     cycle_.trial.rollback_to(mark);
-    if (auto beside = in_room_not_promised(way)) return beside;
+    if (auto beside = in_room_not_promised(way, asked)) return beside;
     return on_loan(way, asked);
   }
 
@@ -198,11 +207,24 @@ class Attempt {
   }
 
   // What is promised to those ahead is left out from the beginning.
-  std::optional<Start> in_room_not_promised(std::size_t way) {
+  std::optional<Start> in_room_not_promised(std::size_t way, const AmountList& asked) {
+    ++cycle_.plan.attempts;
+    if (is_inside_a_floor_in_its_mixture(way, asked)) {
+      const Mixture inside = mixture(way);
+      if (auto start = beside_promises(way, &inside)) return start;
+      if (only_inside_) return std::nullopt;
+    }
+    if (auto start = beside_promises(way, nullptr)) return start;
+    const Trial::Mark mark = cycle_.trial.mark();
+    cycle_.shadows.hold(id_);
+    const auto with_room = mixture_with_room(state_, cycle_.trial, queue_, shape_, way);
+    cycle_.trial.rollback_to(mark);
+    return with_room ? beside_promises(way, &*with_room) : std::nullopt;
+  }
+  std::optional<Start> beside_promises(std::size_t way, const Mixture* mixture) {
     const Trial::Mark mark = cycle_.trial.mark();
     const std::vector<Move> held = cycle_.shadows.hold(id_);
-    ++cycle_.plan.attempts;
-    auto outcome = find_places(way);
+    auto outcome = find_places(way, mixture);
     if (Start* const start = std::get_if<Start>(&outcome)) {
       cycle_.shadows.give_back(held);
       if (passes_all(*start)) return std::move(*start);
@@ -222,8 +244,9 @@ class Attempt {
       return std::nullopt;
     }
     // Inside a floor in that mixture of flavors, it might borrow in another.
-    if (may_mix(shape_.ways[way]) && mixes(way) && !would_be_covered_at(asked).is_none()) {
-      if (auto start = as_asked(way)) return start;
+    if (!no_room && is_inside_a_floor_in_its_mixture(way, asked)) {
+      if (auto start = in_mixture(way, mixture(way))) return start;
+      if (only_inside_) return std::nullopt;
     }
     const Trial::Mark mark = cycle_.trial.mark();
     auto start = place(way, no_room);
@@ -231,14 +254,25 @@ class Attempt {
     // Where the flavor was left open, only now it is known what it would hold.
     const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
     if (!refusal && leaves_floors_whole(*start)) return start;
-    if (refusal && gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
     cycle_.trial.rollback_to(mark);
-    return as_asked(way);
+    std::optional<Unfit> unfit;
+    if (auto as_asked = in_mixture(way, mixture(way), &unfit)) return as_asked;
+    if (const auto with_room = mixture_with_room(state_, cycle_.trial, queue_, shape_, way)) {
+      if (auto instead = in_mixture(way, *with_room)) return instead;
+    }
+    if (!refusal) return std::nullopt;
+    if (unfit && may_mix(state_, shape_.ways[way])) {
+      // Quotas allow one mixture: there its room is missing.
+      unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
+    } else if (gate_ == ReasonCode::kNone) {
+      gate_ = code_of(*refusal, shape_);
+    }
+    return std::nullopt;
   }
 
   Mixture mixture(std::size_t way) const { return mixture_of(state_, queue_, shape_, way); }
-  bool mixes(std::size_t way) const {
-    return std::ranges::any_of(mixture(way), [](const auto& flavors) { return flavors.size() > 1; });
+  bool is_inside_a_floor_in_its_mixture(std::size_t way, const AmountList& asked) const {
+    return may_mix(state_, shape_.ways[way]) && !would_be_covered_at(asked).is_none();
   }
 
   bool leaves_floors_whole(Start& start) {
@@ -256,12 +290,14 @@ class Attempt {
   }
 
   // Of the flavors of which it is known that quotas allow them.
-  std::optional<Start> as_asked(std::size_t way) {
+  std::optional<Start> in_mixture(std::size_t way, const Mixture& mixture, std::optional<Unfit>* unfit = nullptr) {
     const Trial::Mark mark = cycle_.trial.mark();
-    const Mixture asked = mixture(way);
-    auto outcome = find_places(way, &asked);
+    auto outcome = find_places(way, &mixture);
     Start* const start = std::get_if<Start>(&outcome);
-    if (start == nullptr) return std::nullopt;
+    if (start == nullptr) {
+      if (unfit != nullptr) *unfit = std::get<Unfit>(outcome);
+      return std::nullopt;
+    }
     const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
     if (passes && leaves_floors_whole(*start)) return std::move(*start);
     cycle_.trial.rollback_to(mark);
@@ -321,10 +357,15 @@ class Attempt {
     return why_not();
   }
 
-  std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
+  std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked, bool mixes_freely = false) {
     // Whoever goes, it would not pass that.
-    if (rather_waits_ || is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
-    const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
+    if (rather_waits_ || patient_ || is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
+    const Claimant claimant{.workload = id_,
+                            .queue = queue_,
+                            .terms = shape_.terms,
+                            .asked = asked,
+                            .now = cycle_.plan.now,
+                            .mixes_freely = mixes_freely};
     const Trial::Mark mark = cycle_.trial.mark();
     auto claimed = by_moving_or_taking(claimant, way);
     if (claimed && !is_let(*claimed)) {
@@ -332,7 +373,7 @@ class Attempt {
       may_claim_beside_ = may_claim_beside_ || !cycle_.shadows.none();
       if (claimed->migrations.empty() || std::exchange(repack_attempts_, 0) == 0) return std::nullopt;
       // The first plan of moves may leave alone what a better one does not.
-      return in_others_room(way, asked);
+      return in_others_room(way, asked, mixes_freely);
     }
     const Time until = state_.workload(id_).submitted + state_.queues()[queue_.index()].quota.patience;
     if (!claimed || cycle_.plan.now >= until) return claimed;
@@ -342,8 +383,7 @@ class Attempt {
         std::ranges::all_of(claimed->migrations,
                             [&](const Migration& each) { return may_end_by(state_, each.start.workload, until); });
     cycle_.trial.rollback_to(mark);
-    if (all_may_end ||
-        may_fit_by(state_, cycle_.trial, cycle_.engine.index, claimant, way, cycle_.plan.evictions, until)) {
+    if (all_may_end || may_fit_by(state_, cycle_.trial, cycle_.engine.index, id_, cycle_.plan.evictions, until)) {
       patient_ = true;
       return std::nullopt;
     }
@@ -417,6 +457,7 @@ class Attempt {
   RefusedRequests& refused_;
   const Growing* growing_ = nullptr;  // of a step
   bool rather_waits_ = false;         // than that a GPU is cut anew for it
+  bool only_inside_ = false;          // where it is inside a floor in one mixture of flavors, in no other
   Terms terms_;
   Rng rng_;
   std::int64_t repack_attempts_;

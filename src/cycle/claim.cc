@@ -21,9 +21,10 @@ class ClaimSearch {
 
   std::variant<Claimed, Unclaimed> run() {
     std::optional<Chosen> chosen = choose();
-    if (!chosen && taking_.have_other_rights_now()) chosen = choose();
+    while (!chosen && taking_.have_other_rights_now()) chosen = choose();
     taking_.begin_again();
     if (!chosen) return Unclaimed{taking_.some_protected(), taking_.would_break_floors()};
+    taking_.look_anew();  // as often as it takes to find what was found
     Claimed claimed{.start = *taking_.fit_without(*chosen), .evictions = {}};
     for (const std::size_t each : *chosen) {
       const Victim& victim = taking_.victim(each);
@@ -65,7 +66,7 @@ class ClaimSearch {
 
   // Whether more evictions may spoil what fewer allow: they protect others from rule 14, or by a disruption budget, leave floor
   // that another's unit takes, or have one among them that it may not take, or one whom the claimant is to be near. Where floors
-  // are in its way, fewer leave it fewer places to choose from.
+  // are in its way, fewer leave it fewer places to choose from; so where it may be in several flavors that quotas tell apart.
   bool fewer_may_do() const {
     const std::vector<Victim>& victims = taking_.victims();
     const bool towards_shares =
@@ -74,7 +75,8 @@ class ClaimSearch {
       return state_.ledger().neighbourhood().refuses(state_.request(set.request).neighbours);
     });
     return towards_shares || taking_.some_budget() || victims.back().claim.coverage > 0 ||
-           claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors() || looks_around;
+           claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors() || looks_around ||
+           (taking_.asking().mixes_freely() && tells_flavors_apart(state_.quotas().tree(), claimant_.queue));
   }
 
   static Chosen members(std::uint32_t set) {

@@ -11,6 +11,7 @@
 
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
+#include "cycle/mixtures.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
 #include "state/idle_room.h"
@@ -69,14 +70,16 @@ class KeptOutSearch {
   // Beside these nodes. Where quotas refuse the mixture of flavors that it finds, that is another matter.
   Found look(std::size_t way, std::vector<NodeId> closed) {
     --tries_left_;
-    const Mixture asked = mixture_of(state_, queue_, shape_, way);
+    if (!closed.empty()) trial_.keep_from_all({.gpus = {}, .nodes = closed});
+    const auto mixtures = mixtures_to_look_in(state_, trial_, queue_, shape_, way);
+    trial_.let_go();
     bool breaks_floors = false;
     bool refused = false;
-    for (const Mixture* const mixture : {static_cast<const Mixture*>(nullptr), &asked}) {
+    for (const auto& mixture : mixtures) {
       const Trial::Mark mark = trial_.mark();
       if (!closed.empty()) trial_.keep_from_all({.gpus = {}, .nodes = closed});
       Rng rng(state_.seed());
-      auto outcome = place_in_way(state_, trial_, index_, id_, way, rng, mixture);
+      auto outcome = place_in_way(state_, trial_, index_, id_, way, rng, or_any(mixture));
       trial_.let_go();
       if (Start* const start = std::get_if<Start>(&outcome)) {
         const AmountList held = amounts_held(state_, shape_, *start);

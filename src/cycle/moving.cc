@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "cycle/deliverable.h"
+#include "cycle/mixtures.h"
 #include "cycle/repacking.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -438,11 +439,10 @@ class OneWay {
   }
 
   std::optional<Start> place(const std::vector<Migration>& moved) {
-    const Mixture asked = mixture_of(state_, claimant_.queue, shape_, way_);
-    for (const Mixture* const mixture : {static_cast<const Mixture*>(nullptr), &asked}) {
+    for (const auto& mixture : mixtures_to_look_in(state_, trial_, claimant_.queue, shape_, way_)) {
       const Trial::Mark mark = trial_.mark();
       Rng rng(state_.seed(), claimant_.workload.value());
-      auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, mixture);
+      auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, or_any(mixture));
       Start* const start = std::get_if<Start>(&outcome);
       if (start != nullptr && !refusal(amounts_held(state_, shape_, *start)) &&
           leaves_floors_whole(state_, trial_, *start, moved)) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <variant>
 
+#include "cycle/mixtures.h"
 #include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -16,7 +17,31 @@ bool may_end_by(const State& state, WorkloadId id, Time by) {
   return !terms.run_limit || state.end_of(id, workload.started) <= by;
 }
 
-bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
+namespace {
+
+bool fits_as_things_are(const State& state, Trial& trial, ScoreIndex& index, WorkloadId id, std::size_t way) {
+  const Workload& workload = state.workload(id);
+  const Shape& shape = state.shape(workload.shape);
+  const auto passes = [&](const AmountList& amounts) {
+    return !quota_refusal(trial.quotas(), workload.queue, shape.user, shape.terms, amounts);
+  };
+  if (!passes(asked_by(state, workload.queue, shape, way))) return false;
+  for (const auto& mixture : mixtures_to_look_in(state, trial, workload.queue, shape, way)) {
+    const Trial::Mark mark = trial.mark();
+    // A stream of its own: what is only thought of changes no draw.
+    Rng rng(state.seed(), id.value());
+    const auto outcome = place_in_way(state, trial, index, id, way, rng, or_any(mixture));
+    trial.rollback_to(mark);
+    const Start* const start = std::get_if<Start>(&outcome);
+    if (start == nullptr && !mixture) return false;
+    if (start != nullptr && passes(amounts_held(state, shape, *start))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, WorkloadId waiting,
                 const std::vector<Eviction>& gone, Time by) {
   std::set<WorkloadId> out;
   for (const Eviction& eviction : gone) out.insert(eviction.workload);
@@ -25,12 +50,9 @@ bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claim
     if (workload.phase != Phase::kRunning || out.contains(id) || !may_end_by(state, id, by)) return;
     take_out(state, trial, id, Emptied::kCountsAsScrubbed);
   });
-  const Shape& shape = state.shape(state.workload(claimant.workload).shape);
-  bool fits = !quota_refusal(trial.quotas(), claimant.queue, shape.user, claimant.terms, claimant.asked);
-  if (fits) {
-    // A stream of its own: what is only thought of changes no draw.
-    Rng rng(state.seed(), claimant.workload.value());
-    fits = std::holds_alternative<Start>(place_in_way(state, trial, index, claimant.workload, way, rng));
+  bool fits = false;
+  for (std::size_t way = 0; !fits && way < state.shape(state.workload(waiting).shape).ways.size(); ++way) {
+    fits = fits_as_things_are(state, trial, index, waiting, way);
   }
   trial.rollback_to(mark);
   return fits;

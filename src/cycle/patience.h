@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "fairness/rights.h"
 #include "model/plan.h"
 #include "placement/score_index.h"
 #include "state/state.h"
@@ -18,9 +17,9 @@ namespace berth {
 // believed to need all of it. PRE: it runs.
 bool may_end_by(const State& state, WorkloadId workload, Time by);
 
-// Whether the claimant would fit in this way, quotas included, once all have ended who may by then. `gone` are those who are
+// Whether who waits would fit in some way, quotas included, once all have ended who may by then. `gone` are those who are
 // out of the trial already. The trial is left as it was. PRE: it is on the state's own ledgers.
-bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
+bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, WorkloadId waiting,
                 const std::vector<Eviction>& gone, Time by);
 
 // When the first minimum run time of those who run is over, where somebody waits for such a protection; kForever: nobody does. In whose

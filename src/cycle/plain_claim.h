@@ -32,8 +32,8 @@ class PlainClaim {
              OwnerOf owner = OwnerOf::kFloorThen)
       : engine_(engine),
         claimant_(claimant),
-        mixture_(mixture_of(engine.state, claimant.queue,
-                            engine.state.shape(engine.state.workload(claimant.workload).shape), 0)),
+        shape_(engine.state.shape(engine.state.workload(claimant.workload).shape)),
+        mixture_(mixture_of(engine.state, claimant.queue, shape_, 0)),
         victims_(victims_of(engine.state, claimant, owner).takeable) {
     std::erase_if(victims_, [&](const Victim& each) { return only && each.rule != *only; });
   }
@@ -95,26 +95,79 @@ class PlainClaim {
         trial.remove(state.workload(id).unit);
       }
     }
-    if (!shares_allow(state, claimant_, all)) return false;
-    const UserId user = state.shape(state.workload(claimant_.workload).shape).user;
-    if (quota_refusal(state.quotas(), claimant_.queue, user, claimant_.terms, claimant_.asked)) return false;
-    const QuotaTree& tree = state.quotas().tree();
-    const QueueId then =
-        state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked, state.quotas().end_of(claimant_.terms));
-    for (const std::size_t each : set) {
-      const Victim& victim = victims_[each];
-      if (victim.claim.coverage > coverage_of(tree, then)) return false;
-      if (victim.rule == EvictionRule::kReclaim && !is_covered(tree, then, victim.claimants_side.queue)) return false;
+    if (!claimant_.mixes_freely || !leaves_flavors_open(state, shape_.ways[0])) {
+      return fits(trial, set, all, gone, &mixture_, &claimant_.asked);
     }
-    Rng rng(state.seed(), claimant_.workload.value());
-    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng, &mixture_);
-    const Start* const start = std::get_if<Start>(&outcome);
-    const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
-    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked &&  // all of it are GPUs
-           leaves_floors_whole(state, trial, *start, gone);
+    const Mixture mixture = mixture_of(state, claimant_.queue, shape_, 0);
+    const AmountList asked = asked_by(state, claimant_.queue, shape_, 0);
+    if (fits(trial, set, all, gone, &mixture, &asked) || fits(trial, set, all, gone, nullptr, nullptr)) return true;
+    std::vector<Mixture> every = {Mixture()};
+    for (const NumberedPodSet& each : shape_.ways[0]) every = with_one_more(every, mixtures_of(each));
+    return std::ranges::any_of(every, [&](const Mixture& each) { return fits(trial, set, all, gone, &each, nullptr); });
   }
 
  private:
+  // All there are; of a set that leaves no flavor open, that there is none.
+  std::vector<std::vector<PodsOfFlavor>> mixtures_of(const NumberedPodSet& set) const {
+    if (set.in_first_flavor == set.request) return {{}};
+    std::vector<std::vector<PodsOfFlavor>> found;
+    add_mixtures(set, 0, set.count, {}, found);
+    return found;
+  }
+  void add_mixtures(const NumberedPodSet& set, std::size_t flavor, std::int64_t left,
+                    const std::vector<PodsOfFlavor>& before, std::vector<std::vector<PodsOfFlavor>>& found) const {
+    if (left == 0) return found.push_back(before);
+    if (flavor == engine_.state.flavors().size()) return;
+    add_mixtures(set, flavor + 1, left, before, found);
+    if (!engine_.state.request(set.request).flavors.contains(FlavorId(flavor))) return;
+    for (std::int64_t pods = 1; pods <= left; ++pods) {
+      auto with = before;
+      with.push_back({FlavorId(flavor), pods});
+      add_mixtures(set, flavor + 1, left - pods, with, found);
+    }
+  }
+  static std::vector<Mixture> with_one_more(const std::vector<Mixture>& all,
+                                            const std::vector<std::vector<PodsOfFlavor>>& more) {
+    std::vector<Mixture> found;
+    for (const Mixture& each : all) {
+      for (const std::vector<PodsOfFlavor>& set : more) {
+        found.push_back(each);
+        found.back().push_back(set);
+      }
+    }
+    return found;
+  }
+  // In this mixture, or in any. PRE: these are gone in the trial.
+  bool fits(Trial& trial, const Set& set, const std::vector<const Victim*>& all, Time gone, const Mixture* mixture,
+            const AmountList* asked) {
+    const State& state = engine_.state;
+    const Trial::Mark mark = trial.mark();
+    Rng rng(state.seed(), claimant_.workload.value());
+    auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng, mixture);
+    const Start* const start = std::get_if<Start>(&outcome);
+    bool fits = start != nullptr;
+    if (fits) {
+      const AmountList held = amounts_held(state, shape_, *start);
+      fits = (asked == nullptr || held == *asked) &&  // all of it are GPUs
+             may_take(set, all, held) && leaves_floors_whole(state, trial, *start, gone);
+    }
+    trial.rollback_to(mark);
+    return fits;
+  }
+  bool may_take(const Set& set, const std::vector<const Victim*>& all, const AmountList& held) const {
+    const State& state = engine_.state;
+    const Claimant holding{claimant_.workload, claimant_.queue, claimant_.terms, held, claimant_.now};
+    if (!shares_allow(state, holding, all)) return false;
+    if (quota_refusal(state.quotas(), claimant_.queue, shape_.user, claimant_.terms, held)) return false;
+    const QuotaTree& tree = state.quotas().tree();
+    const QueueId then =
+        state.quotas().would_be_covered_at(claimant_.queue, held, state.quotas().end_of(claimant_.terms));
+    return std::ranges::all_of(set, [&](std::size_t each) {
+      const Victim& victim = victims_[each];
+      return victim.claim.coverage <= coverage_of(tree, then) &&
+             (victim.rule != EvictionRule::kReclaim || is_covered(tree, then, victim.claimants_side.queue));
+    });
+  }
   // With a minimum go its steps, and before it: who comes into a floor that comes free depends on the order.
   std::vector<WorkloadId> all_with(WorkloadId id) const {
     std::vector<WorkloadId> all;
@@ -135,6 +188,7 @@ class PlainClaim {
 
   Engine& engine_;
   const Claimant& claimant_;
+  const Shape shape_;
   Mixture mixture_;
   std::vector<Victim> victims_;
 };

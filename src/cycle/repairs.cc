@@ -103,7 +103,8 @@ class RepairSearch {
     auto outcome = asking_.place(trial_, index_);
     Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr) return std::nullopt;
-    if (asking_.is_as_asked(trial_, *start) && asking_.leaves_floors_whole(trial_, *start, claimant_.now)) {
+    if (asking_.is_as_asked(trial_, *start, claimant_.asked) &&
+        asking_.leaves_floors_whole(trial_, *start, claimant_.now)) {
       return Repaired{.repair = repair_with(*start), .evictions = {}, .migration = {}};
     }
     trial_.rollback_to(mark);
@@ -146,7 +147,7 @@ class RepairSearch {
     const Asking asking(state_, whole, *way);
     auto free = asking.place(trial_, index_);
     Start* const start = std::get_if<Start>(&free);
-    if (start != nullptr && asking.is_as_asked(trial_, *start) &&
+    if (start != nullptr && asking.is_as_asked(trial_, *start, claimant_.asked) &&
         asking.leaves_floors_whole(trial_, *start, claimant_.now)) {
       return Repaired{.repair = {}, .evictions = {}, .migration = migration_to(std::move(*start))};
     }

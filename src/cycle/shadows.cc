@@ -9,6 +9,7 @@
 
 #include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
+#include "cycle/mixtures.h"
 #include "cycle/outranks.h"
 #include "cycle/recutting.h"
 #include "cycle/shadows_later.h"
@@ -135,15 +136,14 @@ std::optional<Start> Shadows::place_beside_quotas(WorkloadId id, std::size_t way
            !has_quota(id, amounts, then, others, WorkloadId());
   };
   if (refused(asked_by(state_, workload.queue, shape, way))) return std::nullopt;
-  const Mixture asked = mixture_of(state_, workload.queue, shape, way);
-  for (const Mixture* const mixture : {static_cast<const Mixture*>(nullptr), &asked}) {
+  for (const auto& mixture : mixtures_to_look_in(state_, trial_, workload.queue, shape, way)) {
     const Trial::Mark mark = trial_.mark();
     // A stream of its own: what is only thought of changes no draw.
     Rng rng(state_.seed(), id.value());
-    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, mixture);
+    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, or_any(mixture));
     Start* const start = std::get_if<Start>(&outcome);
-    if (start == nullptr) return std::nullopt;
-    if (!refused(amounts_held(state_, shape, *start))) return std::move(*start);
+    if (start == nullptr && !mixture) return std::nullopt;
+    if (start != nullptr && !refused(amounts_held(state_, shape, *start))) return std::move(*start);
     trial_.rollback_to(mark);
   }
   return std::nullopt;

@@ -28,6 +28,24 @@ Taking::Taking(const State& state, Trial& trial, ScoreIndex& index, const Claima
       begin_(trial.mark()),
       together_(state) {
   note(victims_of(state, claimant));
+  if (asking_.mixes_freely()) look_who_is_his_without_own();
+}
+
+// Once those of his queue have gone who are less important than he, its floors may hold another mixture than now.
+void Taking::look_who_is_his_without_own() {
+  Chosen own;
+  for (std::size_t each = 0; each < victims_.size(); ++each) {
+    const Victim& victim = victims_[each];
+    if (victim.rule == EvictionRule::kPreempt && victim.side == Side{claimant_.queue}) own.push_back(each);
+  }
+  for (const std::size_t each : own) {
+    if (!together_.goes_with_another(each, own)) take(victims_[each]);
+  }
+  const AmountList then = asking_.asked();
+  const bool is_inside = !would_be_covered().is_none();
+  trial_.rollback_to(begin_);
+  if (!is_inside || then == claimant_.asked) return;
+  note(victims_of(state_, {claimant_.workload, claimant_.queue, claimant_.terms, then, claimant_.now}));
 }
 
 void Taking::note(Victims victims) {
@@ -61,13 +79,19 @@ void Taking::forget_taken() {
 
 bool Taking::have_other_rights_now() {
   trial_.rollback_to(begin_);
-  if (owns_all()) return false;
-  note(victims_of(state_, claimant_, OwnerOf::kFloorNow));
+  if (owner_ == OwnerOf::kFloorThen && !owns_all()) {
+    owner_ = OwnerOf::kFloorNow;
+  } else if (asking_.mixes_freely() && owner_ != OwnerOf::kNoFloor && !covered_with(state_, claimant_).is_none()) {
+    owner_ = OwnerOf::kNoFloor;
+  } else {
+    return false;
+  }
+  note(victims_of(state_, claimant_, owner_));
   return true;
 }
 
 QueueId Taking::would_be_covered() const {
-  return asking_.covered_at(trial_.quotas(), trial_.quotas().end_of(claimant_.terms));
+  return asking_.covered_at(trial_.quotas(), asking_.asked(), trial_.quotas().end_of(claimant_.terms));
 }
 
 bool Taking::owns_all() const {
@@ -96,19 +120,65 @@ std::optional<Start> Taking::fit_without(const Chosen& chosen) {
 
 // PRE: these are gone in the trial, and nobody else.
 std::optional<Start> Taking::fit_as_they_are_gone(const Chosen& chosen) {
-  if (!shares_allow(state_, claimant_, all_of(chosen))) return std::nullopt;
-  if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
-  auto outcome = place();
+  const Trial::Mark mark = trial_.mark();
+  auto start = fit_as_asked(chosen);
+  if (start || !asking_.mixes_freely()) return start;
+  trial_.rollback_to(mark);
+  return fit_in_any_mixture(chosen);
+}
+
+std::optional<Start> Taking::fit_as_asked(const Chosen& chosen) {
+  const AmountList asked = asking_.asked();
+  if (!may_take_all(chosen, asked)) return std::nullopt;
+  auto outcome = asking_.place(trial_, index_);
   Start* const start = std::get_if<Start>(&outcome);
-  if (start == nullptr || !asking_.is_as_asked(trial_, *start)) return std::nullopt;
-  if (!asking_.leaves_floors_whole(trial_, *start, gone_after(chosen))) {
-    would_break_floors_ = true;
-    ++floors_in_vain_;
-    breaks_floors_on_.clear();
-    for (const PodPlacement& each : start->pods) breaks_floors_on_.push_back(each.node);
-    return std::nullopt;
-  }
-  return std::move(*start);
+  if (start == nullptr || !asking_.is_as_asked(trial_, *start, asked)) return std::nullopt;
+  return leaves_floors_whole(*start, chosen) ? std::optional(std::move(*start)) : std::nullopt;
+}
+
+// What it asks shows where it finds room.
+std::optional<Start> Taking::fit_in_any_mixture(const Chosen& chosen) {
+  const Trial::Mark mark = trial_.mark();
+  if (auto start = fit_in(chosen, nullptr)) return start;
+  trial_.rollback_to(mark);
+  const auto mixture = asking_.mixture_with_room(trial_);
+  return mixture ? fit_in(chosen, &*mixture) : std::nullopt;
+}
+
+std::optional<Start> Taking::fit_in(const Chosen& chosen, const Mixture* mixture) {
+  auto outcome = asking_.place_in(trial_, index_, mixture);
+  Start* const start = std::get_if<Start>(&outcome);
+  if (start == nullptr || !may_take_all(chosen, asking_.held_by(*start))) return std::nullopt;
+  return leaves_floors_whole(*start, chosen) ? std::optional(std::move(*start)) : std::nullopt;
+}
+
+// With so much it may take all of these, and its quotas let it in.
+bool Taking::may_take_all(const Chosen& chosen, const AmountList& asked) {
+  const Claimant asking{claimant_.workload, claimant_.queue, claimant_.terms, asked, claimant_.now};
+  return shares_allow(state_, asking, all_of(chosen)) && !asking_.refusal(trial_.quotas(), asked) &&
+         !takes_a_stronger_claim(chosen, asked);
+}
+
+bool Taking::leaves_floors_whole(Start& start, const Chosen& chosen) {
+  if (asking_.leaves_floors_whole(trial_, start, gone_after(chosen))) return true;
+  would_break_floors_ = true;
+  ++floors_in_vain_;
+  breaks_floors_on_.clear();
+  for (const PodPlacement& each : start.pods) breaks_floors_on_.push_back(each.node);
+  return false;
+}
+
+std::variant<Start, Unfit> Taking::place() {
+  if (one_set_) return asking_.place_set(*one_set_, trial_, index_);
+  auto outcome = asking_.place(trial_, index_);
+  if (std::holds_alternative<Start>(outcome) || !asking_.mixes_freely()) return outcome;
+  const Trial::Mark mark = trial_.mark();
+  outcome = asking_.place_in(trial_, index_, nullptr);
+  const Start* const start = std::get_if<Start>(&outcome);
+  if (start == nullptr || !asking_.refusal(trial_.quotas(), asking_.held_by(*start))) return outcome;
+  trial_.rollback_to(mark);
+  const auto mixture = asking_.mixture_with_room(trial_);
+  return mixture ? asking_.place_in(trial_, index_, &*mixture) : Unfit{1};
 }
 
 Chosen Taking::needed_of(const Chosen& chosen) {
@@ -171,10 +241,10 @@ Time Taking::gone_after(const Chosen& chosen) const {
 // Of the floor that these leave another's unit may take what the claimant had counted on, or the floor may fall before its
 // end. He reclaims only as the owner that he is then, and takes nothing that is held more strongly than what he would have:
 // coverage stands before priority (rule 21).
-bool Taking::takes_a_stronger_claim(const Chosen& chosen) {
+bool Taking::takes_a_stronger_claim(const Chosen& chosen, const AmountList& asked) {
   const QuotaLedger& quotas = trial_.quotas();
-  const QueueId at_once = would_be_covered();
-  const QueueId then = asking_.covered_at(quotas, end_after(chosen));
+  const QueueId at_once = asking_.covered_at(quotas, asked, quotas.end_of(claimant_.terms));
+  const QueueId then = asking_.covered_at(quotas, asked, end_after(chosen));
   some_protected_ = some_protected_ || then != at_once;
   const std::int32_t own = coverage_of(quotas.tree(), then);
   if (claimant_.terms.guaranteed_only && own == 0) return true;

@@ -52,8 +52,9 @@ class Taking {
 
   // Nobody is taken.
   void begin_again();
-  // When all came to nothing: whom he could have reclaimed once others had gone he may take as a borrower, without them. They take the
-  // place of the victims; false: they are the same.
+  // When all came to nothing: whom he could have reclaimed once others had gone he may take as a borrower, without them; and so whom he
+  // could have reclaimed in a mixture of flavors inside floors he may take in another. They take the place of the victims; false: there
+  // are no others.
   bool have_other_rights_now();
 
   // ---- what he asks: all his pod sets, or one of them -----------------------------------------------------------------
@@ -64,11 +65,9 @@ class Taking {
     const std::span<const NumberedPodSet> all(asking_.sets());
     return one_set_ ? all.subspan(*one_set_, 1) : all;
   }
-  std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas()); }
+  std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas(), asking_.asked()); }
   // The moves stay in the trial.
-  std::variant<Start, Unfit> place() {
-    return one_set_ ? asking_.place_set(*one_set_, trial_, index_) : asking_.place(trial_, index_);
-  }
+  std::variant<Start, Unfit> place();
   QueueId would_be_covered() const;
   // Whether all whom he takes by rule 13 are his by what he would be covered by as things are in the trial.
   bool owns_all() const;
@@ -123,19 +122,27 @@ class Taking {
   // Where he was placed last and was in the way of floors.
   const std::vector<NodeId>& breaks_floors_on() const { return breaks_floors_on_; }
   void forget_broken_floors() { breaks_floors_on_.clear(); }
+  // Floors are looked at so many times in vain, and then no more; they are counted anew.
+  void look_anew() { floors_in_vain_ = 0; }
 
  private:
   void note(Victims victims);
   void number_claims();
+  void look_who_is_his_without_own();
   void take(const Victim& victim);
   void forget_taken();
   std::optional<Start> fit_as_they_are_gone(const Chosen& chosen);
+  std::optional<Start> fit_as_asked(const Chosen& chosen);
+  std::optional<Start> fit_in_any_mixture(const Chosen& chosen);
+  std::optional<Start> fit_in(const Chosen& chosen, const Mixture* mixture);
+  bool may_take_all(const Chosen& chosen, const AmountList& asked);
+  bool leaves_floors_whole(Start& start, const Chosen& chosen);
   void look_who_is_needed(const Chosen& chosen, std::size_t begin, std::size_t end, std::vector<bool>& needed);
   std::vector<const Victim*> all_of(const Chosen& chosen) const;
   std::int64_t floors_in_vain_max() const;
   Time end_after(const Chosen& chosen) const;
   Time gone_after(const Chosen& chosen) const;
-  bool takes_a_stronger_claim(const Chosen& chosen);
+  bool takes_a_stronger_claim(const Chosen& chosen, const AmountList& asked);
   bool is_an_owner(const Victim& victim, QueueId covered_at) const;
 
   const State& state_;
@@ -143,6 +150,7 @@ class Taking {
   ScoreIndex& index_;
   const Claimant& claimant_;
   Asking asking_;
+  OwnerOf owner_ = OwnerOf::kFloorThen;
   Trial::Mark begin_;
   // The one that is looked at alone; none: all of them.
   std::optional<std::size_t> one_set_;

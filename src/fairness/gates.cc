@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "base/wide.h"
+#include "fairness/rights.h"
 #include "state/pod_amounts.h"
 
 namespace berth {
 namespace {
 
+// As bits.
+std::uint64_t usable_flavors(const State& state, const PodRequest& request) {
+  return request.flavors.bits() & FlavorSet::first(state.flavors().size()).bits();
+}
+
 FlavorId first_flavor(const State& state, const PodRequest& request) {
   if (request.gpus > 0) {
     // Any flavor: those there are; without any it runs nowhere, and counts as if it ran where no GPUs are.
-    const std::uint64_t usable = request.flavors.bits() & FlavorSet::first(state.flavors().size()).bits();
+    const std::uint64_t usable = usable_flavors(state, request);
     return usable == 0 ? FlavorId() : FlavorId(static_cast<std::size_t>(std::countr_zero(usable)));
   }
   const AmountsByDim& capacity = state.quotas().capacity();
@@ -170,13 +177,14 @@ std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId qu
 bool is_open(const NumberedPodSet& set) { return set.in_first_flavor != set.request; }
 
 bool may_mix(const NumberedPodSet& set) {
-  return is_open(set) && set.count > 1 && !set.asks_for_domains() && !set.parallel.is_declared();
+  return is_open(set) && !set.asks_for_domains() && !set.parallel.is_declared();
 }
 
-// Some floor or bound tells one flavor from another.
-bool tells_flavors_apart(const QuotaTree& tree, QueueId queue) {
-  while (!queue.is_none() && !tree.is_bounded(queue)) queue = tree.parent(queue);
-  return !queue.is_none() || tree.has_floors();
+// A pod alone is of one flavor.
+bool has_several_pods_with_gpus(const State& state, const std::vector<NumberedPodSet>& way) {
+  std::int64_t pods = 0;
+  for (const NumberedPodSet& set : way) pods += state.request(set.request).gpus > 0 ? set.count : 0;
+  return pods > 1;
 }
 
 // What few pods hold, of the many dimensions that a tree may have.
@@ -206,21 +214,32 @@ class HeldAmounts {
 // Flavor by flavor, as many pods as it is asked for.
 class Mixing {
  public:
-  Mixing(const State& state, QueueId queue, const Shape& shape, std::size_t way)
-      : state_(state), quotas_(state.quotas()), queue_(queue), shape_(shape), sets_(shape.ways[way]) {}
+  // PRE: `room`, if it is given, stays.
+  Mixing(const State& state, QueueId queue, const Shape& shape, std::size_t way, const RoomByFlavor* room = nullptr)
+      : state_(state), quotas_(state.quotas()), queue_(queue), shape_(shape), sets_(shape.ways[way]), room_(room) {}
 
   Mixture run() {
-    if (!berth::may_mix(sets_) || !tells_flavors_apart(quotas_.tree(), queue_)) return all_in_first();
+    if (!berth::may_mix(state_, sets_) || !tells_flavors_apart(quotas_.tree(), queue_)) return all_in_first();
+    if (auto now = passing_now()) return *std::move(now);
+    const auto might_pass = [&](const AmountList& held) { return !is_above_bounds_alone(quotas_, queue_, held); };
+    auto possible = fill(might_pass);
+    return possible ? *std::move(possible) : all_in_first();
+  }
+
+  // Inside floors, as far down as may be, or else as bounds allow.
+  std::optional<Mixture> passing_now() const {
     const Time end = quotas_.end_of(shape_.terms);
-    const auto is_inside = [&](const AmountList& held) {
-      return !quotas_.would_be_covered_at(queue_, held, end).is_none();
-    };
-    if (auto inside = fill(is_inside)) return *std::move(inside);
+    const QuotaTree& tree = quotas_.tree();
+    for (QueueId owner = queue_; !owner.is_none(); owner = tree.parent(owner)) {
+      const auto is_inside = [&](const AmountList& held) {
+        return is_covered(tree, quotas_.would_be_covered_at(queue_, held, end), owner);
+      };
+      if (auto inside = fill(is_inside)) return inside;
+    }
     const auto passes = [&](const AmountList& held) {
       return !quota_refusal(quotas_, queue_, shape_.user, shape_.terms, held);
     };
-    auto allowed = fill(passes);
-    return allowed ? *std::move(allowed) : all_in_first();
+    return fill(passes);
   }
 
  private:
@@ -232,16 +251,28 @@ class Mixing {
     return mixture;
   }
 
-  // As many as are `allowed` together with those before them; nothing if that is not all.
+  // As many as are `allowed` together with those before them, set by set as they stand, or else the largest pods first; nothing if that
+  // is not all either.
   template <class Allowed>
   std::optional<Mixture> fill(Allowed allowed) const {
+    std::vector<std::size_t> order(sets_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto mixture = fill_in_order(order, allowed);
+    if (mixture || order.size() == 1) return mixture;
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t i) { return state_.request(sets_[i].request).gpus; });
+    return fill_in_order(order, allowed);
+  }
+
+  template <class Allowed>
+  std::optional<Mixture> fill_in_order(const std::vector<std::size_t>& order, Allowed allowed) const {
     Mixture mixture = all_in_first();
     HeldAmounts sums(quotas_.tree());
     for (const NumberedPodSet& set : sets_) {
       const PodRequest& request = state_.request(set.request);
       if (!may_mix(set)) sums.add(request, first_flavor(state_, request), set.count);
     }
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
+    for (const std::size_t i : order) {
       if (!may_mix(sets_[i])) continue;
       const PodRequest& request = state_.request(sets_[i].request);
       std::int64_t left = sets_[i].count;
@@ -249,7 +280,8 @@ class Mixing {
       for (std::size_t at = 0; at < state_.flavors().size() && left > 0; ++at) {
         const FlavorId flavor(at);
         if (!request.flavors.contains(flavor)) continue;
-        const std::int64_t pods = most_allowed(request, flavor, left, sums, allowed);
+        const std::int64_t most = room_ == nullptr ? left : std::min(left, (*room_)[i][at]);
+        const std::int64_t pods = most_allowed(request, flavor, most, sums, allowed);
         if (pods == 0) continue;
         sums.add(request, flavor, pods);
         mixture[i].push_back({flavor, pods});
@@ -282,16 +314,35 @@ class Mixing {
   QueueId queue_;
   const Shape& shape_;
   const std::vector<NumberedPodSet>& sets_;
+  const RoomByFlavor* room_;  // none: wherever that is
 };
 
 }  // namespace
 
-bool may_mix(const std::vector<NumberedPodSet>& way) {
-  return std::ranges::any_of(way, [](const NumberedPodSet& set) { return may_mix(set); });
+bool may_mix(const State& state, const std::vector<NumberedPodSet>& way) {
+  return std::ranges::any_of(way, [](const NumberedPodSet& set) { return may_mix(set); }) &&
+         has_several_pods_with_gpus(state, way);
+}
+
+bool tells_flavors_apart(const QuotaTree& tree, QueueId queue) {
+  while (!queue.is_none() && !tree.is_bounded(queue)) queue = tree.parent(queue);
+  return !queue.is_none() || tree.has_floors();
+}
+
+bool leaves_flavors_open(const State& state, const std::vector<NumberedPodSet>& way) {
+  const bool is_any = std::ranges::any_of(way, [&](const NumberedPodSet& set) {
+    return is_open(set) && std::popcount(usable_flavors(state, state.request(set.request))) > 1;
+  });
+  return is_any && has_several_pods_with_gpus(state, way);
 }
 
 Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
   return Mixing(state, queue, shape, way).run();
+}
+
+std::optional<Mixture> mixture_within(const State& state, QueueId queue, const Shape& shape, std::size_t way,
+                                      const RoomByFlavor& room) {
+  return Mixing(state, queue, shape, way, &room).passing_now();
 }
 
 AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
@@ -299,7 +350,7 @@ AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::
   const std::vector<NumberedPodSet>& sets = shape.ways[way];
   HeldAmounts sums(state.quotas().tree());
   // Most often there is nothing to mix, and nothing is allocated for it.
-  const bool mixes = may_mix(sets) && tells_flavors_apart(state.quotas().tree(), queue);
+  const bool mixes = may_mix(state, sets) && tells_flavors_apart(state.quotas().tree(), queue);
   const Mixture mixture = mixes ? mixture_of(state, queue, shape, way) : Mixture();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const PodRequest& request = state.request(sets[i].request);

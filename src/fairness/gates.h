@@ -28,13 +28,26 @@ struct QuotaRefusal {
   friend bool operator==(const QuotaRefusal&, const QuotaRefusal&) = default;
 };
 
-// Whether a way leaves flavors open to several pods that need not be near each other.
-bool may_mix(const std::vector<NumberedPodSet>& way);
+// Whether a way leaves flavors open, beside other pods with GPUs, to pods that need not be near each other.
+bool may_mix(const State& state, const std::vector<NumberedPodSet>& way);
+
+// Whether pods of a way, beside others with GPUs, may be of several of the flavors that there are.
+bool leaves_flavors_open(const State& state, const std::vector<NumberedPodSet>& way);
+
+// Some floor or bound tells one flavor from another.
+bool tells_flavors_apart(const QuotaTree& tree, QueueId queue);
 
 // Which flavors its pods would be of if it came now in a way that leaves them open: flavor by flavor as many as are inside a floor; if
-// not all of it would be then, as many as no bound refuses, and the rest in the first. Where one pod alone, or nearness, is asked, all
-// are of the first: what the others have to offer, further ways say.
+// not all of it would be then, as many as no bound refuses; if that is not all either, as many as none would if nothing were held; else
+// all are of the first. So they are where one pod alone, or nearness, is asked: what the others have to offer, further ways say.
 Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::size_t way);
+
+// By set of a way, and flavor: for so many of its pods there is room, as if the others were not.
+using RoomByFlavor = std::vector<std::vector<std::int64_t>>;
+
+// The same as things are, with no more of a flavor than there is room for; nothing: bounds refuse it, or its pods have not all room.
+std::optional<Mixture> mixture_within(const State& state, QueueId queue, const Shape& shape, std::size_t way,
+                                      const RoomByFlavor& room);
 
 // What a unit of the shape would hold if it ran in this way, in that mixture.
 AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way);

@@ -39,14 +39,15 @@ class Search {
         tree_(quotas_.tree()),
         claimant_(claimant),
         quota_(state.queues()[claimant.queue.index()].quota),
-        covered_at_(claimant.terms.best_effort ? QueueId() : covered_with(state, claimant)),
+        covered_at_(claimant.terms.best_effort || owner == OwnerOf::kNoFloor ? QueueId()
+                                                                             : covered_with(state, claimant)),
         shares_below_(where_shares_are_his()),
         owner_(owner) {}
 
   Victims run() {
     if (claimant_.terms.best_effort) return {};
     take_within_the_queue();
-    covered_then_ = owner_ == OwnerOf::kFloorNow ? covered_at_ : covered_without_lower_priorities();
+    covered_then_ = owner_ == OwnerOf::kFloorThen ? covered_without_lower_priorities() : covered_at_;
     if (!tree_.is_leaf(claimant_.queue)) {
       const Side own_line{claimant_.queue, true};
       for (const QueueId child : tree_.children(claimant_.queue)) take_from(own_line, {child}, false);

@@ -75,6 +75,8 @@ struct Claimant {
   const AmountList& asked;
   Time now;
   bool moves_whole = false;  // of such a gang: it looks for places for all of it, and has left its own
+  // Where it leaves flavors open: in whatever mixture of them it fits once others have gone, and may run then; else as it asks.
+  bool mixes_freely = false;
 };
 
 bool holds_its_quota(const State& state, const Claimant& claimant);
@@ -87,8 +89,8 @@ struct Victims {
 };
 
 // By which floor the claimant takes back (13): the one inside which he would be once the lower priorities of his own queue that he
-// may take have gone, or as things are, so that he may be a borrower among others in its stead (14).
-enum class OwnerOf : std::uint8_t { kFloorThen, kFloorNow };
+// may take have gone, or as things are, so that he may be a borrower among others in its stead (14); or by none, as a borrower alone.
+enum class OwnerOf : std::uint8_t { kFloorThen, kFloorNow, kNoFloor };
 
 // Everyone whose room the claimant has a right to; those lower priorities are among them. PRE: the claimant waits, or is repaired.
 Victims victims_of(const State& state, const Claimant& claimant, OwnerOf owner = OwnerOf::kFloorThen);
