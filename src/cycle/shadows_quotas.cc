@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "cycle/outranks.h"
 #include "cycle/shadows.h"
 #include "fairness/gates.h"
 #include "fairness/meeting.h"
@@ -63,6 +64,8 @@ bool Shadows::has_quota(WorkloadId id, const AmountList& amounts, Time then, std
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (all_[i].at > then || whose == id || whose == without) continue;
+    // Whose room it takes will have it later.
+    if (takes_promises_of(state_, id, whose)) continue;
     const bool is_there = end_of(all_[i]) > then;
     if (!is_there && !counts_hours) continue;
     const UnitId unit = count(all_[i].start, all_[i].at);
