@@ -262,7 +262,8 @@ class Attempt {
     }
     if (!refusal) return std::nullopt;
     if (unfit && may_mix(state_, shape_.ways[way])) {
-      // Quotas allow one mixture: there its room is missing.
+      // Quotas allow one mixture: there its room is missing. They may allow another one day.
+      some_mixture_refused_ = true;
       unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
     } else if (gate_ == ReasonCode::kNone) {
       gate_ = code_of(*refusal, shape_);
@@ -440,7 +441,7 @@ class Attempt {
                                                       : gate_;
     return {.missing = missing(),
             .gate = gate,
-            .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
+            .by_quota = would_break_floors_ || some_mixture_refused_ || gate_ != ReasonCode::kNone,
             .would_break_floors = would_break_floors_,
             .may_claim_beside = may_claim_beside_,
             .rather_waits = rather_waits_,
@@ -457,7 +458,8 @@ class Attempt {
   RefusedRequests& refused_;
   const Growing* growing_ = nullptr;  // of a step
   bool rather_waits_ = false;         // than that a GPU is cut anew for it
-  bool only_inside_ = false;          // where it is inside a floor in one mixture of flavors, in no other
+  bool some_mixture_refused_ = false;
+  bool only_inside_ = false;  // where it is inside a floor in one mixture of flavors, in no other
   Terms terms_;
   Rng rng_;
   std::int64_t repack_attempts_;
