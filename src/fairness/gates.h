@@ -37,8 +37,8 @@ bool leaves_flavors_open(const State& state, const std::vector<NumberedPodSet>& 
 // Some floor or bound tells one flavor from another.
 bool tells_flavors_apart(const QuotaTree& tree, QueueId queue);
 
-// Which flavors its pods would be of if it came now in a way that leaves them open: flavor by flavor as many as are inside a floor; if
-// not all of it would be then, as many as no bound refuses; if that is not all either, as many as none would if nothing were held; else
+// Which flavors its pods would be of if it came now in a way that leaves them open: flavor by flavor as many as its queue's floor holds; if
+// that is not all of it, as those above hold; else as many as no bound refuses; if that is not all either, as many as none would if nothing were held; else
 // all are of the first. So they are where one pod alone, or nearness, is asked: what the others have to offer, further ways say.
 Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::size_t way);
 
