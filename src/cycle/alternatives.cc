@@ -117,14 +117,20 @@ std::int64_t Alternatives::room_on(NodeId node) const {
   return room;
 }
 
-// Of each flavor, where all of it is mixed: so many pods have no room yet. Else nothing.
+// Of each flavor, where all of it is mixed: so many pods have no room yet, or at most so many more might be of it. Else nothing.
 std::map<FlavorId, std::int64_t> Alternatives::lacking_by_flavor() const {
   std::map<FlavorId, std::int64_t> lacking;
-  const Mixture& mixture = taking_.asking().mixture();
-  if (!taking_.asking().mixes() || std::ranges::any_of(mixture, &std::vector<PodsOfFlavor>::empty)) return {};
-  for (const std::vector<PodsOfFlavor>& flavors : mixture) {
-    for (const PodsOfFlavor& each : flavors) lacking[each.flavor] += each.pods;
+  const Asking& asking = taking_.asking();
+  const Mixture& mixture = asking.mixture();
+  if (asking.mixes_freely()) {
+    const std::vector<std::int64_t> most = asking.most_by_flavor();
+    for (std::size_t i = 0; i < most.size(); ++i) lacking[FlavorId(i)] = most[i];
+  } else if (asking.mixes() && std::ranges::none_of(mixture, &std::vector<PodsOfFlavor>::empty)) {
+    for (const std::vector<PodsOfFlavor>& flavors : mixture) {
+      for (const PodsOfFlavor& each : flavors) lacking[each.flavor] += each.pods;
+    }
   }
+  if (lacking.empty()) return {};
   for (std::size_t node = 0; node < state_.nodes(); ++node) {
     const auto found = lacking.find(state_.node(NodeId(node)).flavor);
     if (found != lacking.end() && found->second > 0) found->second -= room_on(NodeId(node));
@@ -135,6 +141,13 @@ std::map<FlavorId, std::int64_t> Alternatives::lacking_by_flavor() const {
 // Takes alternatives of the victims before `end`, the cheapest first, until he fits; false when there are no more.
 bool Alternatives::free_nodes(std::size_t end) {
   std::map<FlavorId, std::int64_t> lacking = lacking_by_flavor();
+  const bool bounded = taking_.asking().mixes_freely() && !lacking.empty();
+  // What has room in number need not have it beside one another.
+  return free_nodes(end, std::move(lacking)) || (bounded && free_nodes(end, {}));
+}
+
+// Only of flavors that lack something; nothing: of all.
+bool Alternatives::free_nodes(std::size_t end, std::map<FlavorId, std::int64_t> lacking) {
   const auto is_wanted = [&](NodeId node) { return lacking.empty() || lacking[state_.node(node).flavor] > 0; };
   constexpr auto kLater = [](const Alternative& a, const Alternative& b) { return a.is_later_than(b); };
   std::vector<Alternative> heap;

@@ -64,6 +64,7 @@ class Alternatives {
   std::int64_t room_on(NodeId node) const;
   std::map<FlavorId, std::int64_t> lacking_by_flavor() const;
   bool free_nodes(std::size_t end);
+  bool free_nodes(std::size_t end, std::map<FlavorId, std::int64_t> lacking);
   std::optional<Alternative> alternative_on(NodeId node, std::size_t end);
   void leave(std::size_t victim, NodeId node, const Chosen& with);
   template <class Visit>

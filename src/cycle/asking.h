@@ -38,6 +38,9 @@ class Asking {
   std::variant<Start, Unfit> place(Trial& trial, ScoreIndex& index) const;
   // In this, or in any.
   std::variant<Start, Unfit> place_in(Trial& trial, ScoreIndex& index, const Mixture* mixture) const;
+  std::vector<std::int64_t> most_by_flavor() const {
+    return berth::most_by_flavor(state_, claimant_.queue, shape_, way_);
+  }
   // Where there is room and quotas allow it; PRE as of asked().
   std::optional<Mixture> mixture_with_room(const Trial& trial) const {
     return berth::mixture_with_room(state_, trial, claimant_.queue, shape_, way_);

@@ -19,6 +19,7 @@ namespace berth {
 namespace {
 
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
 constexpr Time kNow{1'000'000};
 
 // Where racks are asked for, 256 nodes are in one.
@@ -131,6 +132,47 @@ BENCHMARK_CAPTURE(reclaim_among_10000_victims, anywhere, Topology())
     ->Arg(64)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reclaim_among_10000_victims, in_one_rack, kOneRack)
+    ->ArgName("nodes_wanted")
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
+
+// All is best effort, on two flavors; of each of them a limit leaves a gang that may mix them only a part of what it wants: all of it in one
+// mixture of many (even), or a part of the second flavor that few have (few_of_the_second: what quotas allow there has no room).
+void take_from_10000_in_mixtures(benchmark::State& bench, std::size_t of_the_second) {
+  Engine engine;
+  State& state = engine.state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {});
+  std::vector<Node> nodes(1'250, {.name = "node", .flavor = FlavorId(0), .gpus = 8});
+  for (std::size_t i = 0; i < of_the_second; ++i) nodes[i].flavor = FlavorId(1);
+  state.apply(NodesAdded{std::move(nodes)});
+  const std::int64_t wanted = bench.range(0);
+  Queue queue{.name = "queue", .parent = {}, .order = Order::kFifoSkip};
+  queue.quota.limit = {{kGpu, (wanted - wanted / 8) * 8 * kMilliPerGpu}, {kOtherGpu, wanted * 4 * kMilliPerGpu}};
+  state.apply(QueueAdded{queue});
+  const QueueId others = add_queue(state, QueueId(), 0);
+  WorkloadSubmitted besides = job(others, 1);
+  besides.shape.terms.best_effort = true;
+  for (std::size_t i = 0; i < 10'000; ++i) state.apply(besides);
+  for (bool finished = false; !finished;) {
+    const Plan plan = run_cycle(engine, Time{0}, Effort::unbounded());
+    state.adopt(plan);
+    finished = plan.finished;
+  }
+  BERTH_ASSERT(state.pending() == 0);
+  state.apply(job(QueueId(0), 8, wanted));
+  std::size_t evictions = 0;
+  for (auto _ : bench) {
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    evictions = plan.evictions.size();
+  }
+  BERTH_ASSERT(evictions == static_cast<std::size_t>(wanted) * 8);
+  bench.counters["evictions"] = static_cast<double>(evictions);
+}
+BENCHMARK_CAPTURE(take_from_10000_in_mixtures, even, 625)
+    ->ArgName("nodes_wanted")
+    ->Arg(8)
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(take_from_10000_in_mixtures, few_of_the_second, 12)
     ->ArgName("nodes_wanted")
     ->Arg(64)
     ->Unit(benchmark::kMillisecond);

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -68,40 +67,41 @@ class KeptOutSearch {
   }
 
   // Beside these nodes. Where quotas refuse the mixture of flavors that it finds, that is another matter.
-  Found look(std::size_t way, std::vector<NodeId> closed) {
+  Found look(std::size_t way, const std::vector<NodeId>& closed) {
     --tries_left_;
-    if (!closed.empty()) trial_.keep_from_all({.gpus = {}, .nodes = closed});
-    const auto mixtures = mixtures_to_look_in(state_, trial_, queue_, shape_, way);
-    trial_.let_go();
+    const auto close = [&] {
+      if (!closed.empty()) trial_.keep_from_all({.gpus = {}, .nodes = closed});
+    };
     bool breaks_floors = false;
     bool refused = false;
-    for (const auto& mixture : mixtures) {
+    close();
+    const bool found = likes_a_mixture(state_, trial_, queue_, shape_, way, [&](const Mixture* mixture) {
       const Trial::Mark mark = trial_.mark();
-      if (!closed.empty()) trial_.keep_from_all({.gpus = {}, .nodes = closed});
       Rng rng(state_.seed());
-      auto outcome = place_in_way(state_, trial_, index_, id_, way, rng, or_any(mixture));
+      auto outcome = place_in_way(state_, trial_, index_, id_, way, rng, mixture);
       trial_.let_go();
+      bool is_place = false;
       if (Start* const start = std::get_if<Start>(&outcome)) {
         const AmountList held = amounts_held(state_, shape_, *start);
-        if (quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held)) {
-          refused = true;
-        } else if (leaves_floors_whole_at_best(state_, trial_, *start, state_.quotas().now())) {
-          trial_.rollback_to(mark);
-          return Found::kPlace;
-        } else {
-          breaks_floors = true;
-        }
-        trial_.rollback_to(mark);
+        const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held);
+        is_place = passes && leaves_floors_whole_at_best(state_, trial_, *start, state_.quotas().now());
+        refused = refused || !passes;
+        breaks_floors = breaks_floors || (passes && !is_place);
       }
-    }
+      trial_.rollback_to(mark);
+      close();
+      return is_place;
+    });
+    trial_.let_go();
+    if (found) return Found::kPlace;
     if (breaks_floors) return Found::kBreaksFloors;
     return refused ? Found::kPlace : Found::kNoRoom;
   }
 
   // Beside the cells of others, and in what is near together or alike. True also where there is too much of that.
   bool finds_one_apart(std::size_t way) {
-    for (std::vector<NodeId>& closed : nodes_to_leave_alone(state_, trial_, id_)) {
-      if (look(way, std::move(closed)) == Found::kPlace) return true;
+    for (const std::vector<NodeId>& closed : nodes_to_leave_alone(state_, trial_, id_)) {
+      if (look(way, closed) == Found::kPlace) return true;
     }
     std::set<TopologyId> levels;
     for (std::size_t i = 0; i < state_.queues().size(); ++i) {
@@ -145,7 +145,7 @@ class KeptOutSearch {
       }
     }
     if (gpu_milli == 0 || gpu_milli < shape_.gpu_milli || closed.empty()) return false;
-    return tries_left_ <= 0 || look(way, std::move(closed)) == Found::kPlace;
+    return tries_left_ <= 0 || look(way, closed) == Found::kPlace;
   }
 
   bool could_use(std::size_t way, NodeId node) const {

@@ -1,9 +1,7 @@
 #include "cycle/mixtures.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "fairness/gates.h"
 #include "state/room.h"
 
 namespace berth {
@@ -32,13 +30,6 @@ std::optional<Mixture> mixture_with_room(const State& state, const Trial& trial,
   RoomByFlavor room;
   for (const NumberedPodSet& set : sets) room.push_back(room_by_flavor(state, trial, state.request(set.request)));
   return mixture_within(state, queue, shape, way, room);
-}
-
-std::vector<std::optional<Mixture>> mixtures_to_look_in(const State& state, const Trial& trial, QueueId queue,
-                                                        const Shape& shape, std::size_t way) {
-  std::vector<std::optional<Mixture>> mixtures = {std::nullopt, mixture_of(state, queue, shape, way)};
-  if (auto with_room = mixture_with_room(state, trial, queue, shape, way)) mixtures.push_back(std::move(with_room));
-  return mixtures;
 }
 
 }  // namespace berth

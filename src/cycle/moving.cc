@@ -439,18 +439,20 @@ class OneWay {
   }
 
   std::optional<Start> place(const std::vector<Migration>& moved) {
-    for (const auto& mixture : mixtures_to_look_in(state_, trial_, claimant_.queue, shape_, way_)) {
+    std::optional<Start> found;
+    likes_a_mixture(state_, trial_, claimant_.queue, shape_, way_, [&](const Mixture* mixture) {
       const Trial::Mark mark = trial_.mark();
       Rng rng(state_.seed(), claimant_.workload.value());
-      auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, or_any(mixture));
+      auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, mixture);
       Start* const start = std::get_if<Start>(&outcome);
       if (start != nullptr && !refusal(amounts_held(state_, shape_, *start)) &&
           leaves_floors_whole(state_, trial_, *start, moved)) {
-        return std::move(*start);
+        found = std::move(*start);
       }
-      trial_.rollback_to(mark);
-    }
-    return std::nullopt;
+      if (!found) trial_.rollback_to(mark);
+      return found.has_value();
+    });
+    return found;
   }
 
   const State& state_;

@@ -26,17 +26,19 @@ bool fits_as_things_are(const State& state, Trial& trial, ScoreIndex& index, Wor
     return !quota_refusal(trial.quotas(), workload.queue, shape.user, shape.terms, amounts);
   };
   if (!passes(asked_by(state, workload.queue, shape, way))) return false;
-  for (const auto& mixture : mixtures_to_look_in(state, trial, workload.queue, shape, way)) {
+  bool fits = false;
+  likes_a_mixture(state, trial, workload.queue, shape, way, [&](const Mixture* mixture) {
     const Trial::Mark mark = trial.mark();
     // A stream of its own: what is only thought of changes no draw.
     Rng rng(state.seed(), id.value());
-    const auto outcome = place_in_way(state, trial, index, id, way, rng, or_any(mixture));
+    const auto outcome = place_in_way(state, trial, index, id, way, rng, mixture);
     trial.rollback_to(mark);
     const Start* const start = std::get_if<Start>(&outcome);
-    if (start == nullptr && !mixture) return false;
-    if (start != nullptr && passes(amounts_held(state, shape, *start))) return true;
-  }
-  return false;
+    fits = start != nullptr && passes(amounts_held(state, shape, *start));
+    const bool no_room = start == nullptr && mixture == nullptr;
+    return fits || no_room;
+  });
+  return fits;
 }
 
 }  // namespace

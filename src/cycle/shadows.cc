@@ -136,17 +136,20 @@ std::optional<Start> Shadows::place_beside_quotas(WorkloadId id, std::size_t way
            !has_quota(id, amounts, then, others, WorkloadId());
   };
   if (refused(asked_by(state_, workload.queue, shape, way))) return std::nullopt;
-  for (const auto& mixture : mixtures_to_look_in(state_, trial_, workload.queue, shape, way)) {
+  std::optional<Start> found;
+  bool no_room = false;
+  likes_a_mixture(state_, trial_, workload.queue, shape, way, [&](const Mixture* mixture) {
     const Trial::Mark mark = trial_.mark();
     // A stream of its own: what is only thought of changes no draw.
     Rng rng(state_.seed(), id.value());
-    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, or_any(mixture));
+    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, mixture);
     Start* const start = std::get_if<Start>(&outcome);
-    if (start == nullptr && !mixture) return std::nullopt;
-    if (start != nullptr && !refused(amounts_held(state_, shape, *start))) return std::move(*start);
-    trial_.rollback_to(mark);
-  }
-  return std::nullopt;
+    no_room = start == nullptr && mixture == nullptr;
+    if (start != nullptr && !refused(amounts_held(state_, shape, *start))) found = std::move(*start);
+    if (!found) trial_.rollback_to(mark);
+    return found || no_room;
+  });
+  return found;
 }
 
 // False: not all of it, and nothing then.

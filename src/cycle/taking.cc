@@ -136,17 +136,18 @@ std::optional<Start> Taking::fit_as_asked(const Chosen& chosen) {
   return leaves_floors_whole(*start, chosen) ? std::optional(std::move(*start)) : std::nullopt;
 }
 
-// What it asks shows where it finds room.
+// What it asks shows where it finds room. Where there is none in any, there is none in one.
 std::optional<Start> Taking::fit_in_any_mixture(const Chosen& chosen) {
   const Trial::Mark mark = trial_.mark();
-  if (auto start = fit_in(chosen, nullptr)) return start;
+  auto anywhere = asking_.place_in(trial_, index_, nullptr);
+  if (std::holds_alternative<Unfit>(anywhere)) return std::nullopt;
+  if (auto start = if_it_may_be(std::move(anywhere), chosen)) return start;
   trial_.rollback_to(mark);
   const auto mixture = asking_.mixture_with_room(trial_);
-  return mixture ? fit_in(chosen, &*mixture) : std::nullopt;
+  return mixture ? if_it_may_be(asking_.place_in(trial_, index_, &*mixture), chosen) : std::nullopt;
 }
 
-std::optional<Start> Taking::fit_in(const Chosen& chosen, const Mixture* mixture) {
-  auto outcome = asking_.place_in(trial_, index_, mixture);
+std::optional<Start> Taking::if_it_may_be(std::variant<Start, Unfit> outcome, const Chosen& chosen) {
   Start* const start = std::get_if<Start>(&outcome);
   if (start == nullptr || !may_take_all(chosen, asking_.held_by(*start))) return std::nullopt;
   return leaves_floors_whole(*start, chosen) ? std::optional(std::move(*start)) : std::nullopt;

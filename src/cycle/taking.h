@@ -134,7 +134,7 @@ class Taking {
   std::optional<Start> fit_as_they_are_gone(const Chosen& chosen);
   std::optional<Start> fit_as_asked(const Chosen& chosen);
   std::optional<Start> fit_in_any_mixture(const Chosen& chosen);
-  std::optional<Start> fit_in(const Chosen& chosen, const Mixture* mixture);
+  std::optional<Start> if_it_may_be(std::variant<Start, Unfit> outcome, const Chosen& chosen);
   bool may_take_all(const Chosen& chosen, const AmountList& asked);
   bool leaves_floors_whole(Start& start, const Chosen& chosen);
   void look_who_is_needed(const Chosen& chosen, std::size_t begin, std::size_t end, std::vector<bool>& needed);

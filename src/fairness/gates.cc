@@ -221,9 +221,24 @@ class Mixing {
   Mixture run() {
     if (!berth::may_mix(state_, sets_) || !tells_flavors_apart(quotas_.tree(), queue_)) return all_in_first();
     if (auto now = passing_now()) return *std::move(now);
-    const auto might_pass = [&](const AmountList& held) { return !is_above_bounds_alone(quotas_, queue_, held); };
-    auto possible = fill(might_pass);
+    auto possible = fill([&](const AmountList& held) { return might_pass(held); });
     return possible ? *std::move(possible) : all_in_first();
+  }
+
+  // Each set as if the others were not.
+  std::vector<std::int64_t> most_by_flavor() const {
+    std::vector<std::int64_t> most(state_.flavors().size());
+    const HeldAmounts nothing(quotas_.tree());
+    const auto is_possible = [&](const AmountList& held) { return shape_.terms.best_effort || might_pass(held); };
+    for (const NumberedPodSet& set : sets_) {
+      const PodRequest& request = state_.request(set.request);
+      for (std::size_t at = 0; at < most.size(); ++at) {
+        const FlavorId flavor(at);
+        if (!request.flavors.contains(flavor)) continue;
+        most[at] += most_allowed(request, flavor, set.count, nothing, is_possible);
+      }
+    }
+    return most;
   }
 
   // Inside floors, as far down as may be, or else as bounds allow.
@@ -243,6 +258,8 @@ class Mixing {
   }
 
  private:
+  bool might_pass(const AmountList& held) const { return !is_above_bounds_alone(quotas_, queue_, held); }
+
   Mixture all_in_first() const {
     Mixture mixture(sets_.size());
     for (std::size_t i = 0; i < sets_.size(); ++i) {
@@ -343,6 +360,12 @@ Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::s
 std::optional<Mixture> mixture_within(const State& state, QueueId queue, const Shape& shape, std::size_t way,
                                       const RoomByFlavor& room) {
   return Mixing(state, queue, shape, way, &room).passing_now();
+}
+
+std::vector<std::int64_t> most_by_flavor(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
+  const bool mix = std::ranges::all_of(shape.ways[way], [](const NumberedPodSet& set) { return may_mix(set); });
+  if (!mix || !tells_flavors_apart(state.quotas().tree(), queue)) return {};
+  return Mixing(state, queue, shape, way).most_by_flavor();
 }
 
 AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way) {

@@ -49,6 +49,10 @@ using RoomByFlavor = std::vector<std::vector<std::int64_t>>;
 std::optional<Mixture> mixture_within(const State& state, QueueId queue, const Shape& shape, std::size_t way,
                                       const RoomByFlavor& room);
 
+// By flavor: of the pods of a way that may mix never more, whoever has gone, since bounds refuse them; of pods that count for nothing all.
+// Nothing: some of its pods may not mix, or quotas tell no flavor from another.
+std::vector<std::int64_t> most_by_flavor(const State& state, QueueId queue, const Shape& shape, std::size_t way);
+
 // What a unit of the shape would hold if it ran in this way, in that mixture.
 AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way);
 
