@@ -1,4 +1,5 @@
 #include "cycle/explain.h"
+#include "cycle/above_bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -297,9 +298,16 @@ std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& sh
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const auto refusal =
         quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, queue, shape, way));
-    if (refusal) return quota_text(state, *refusal);
+    if (!refusal) continue;
+    const bool nobody_waits = is_above_bounds_where_it_fits(state, queue, shape);
+    return quota_text(state, *refusal) +
+           (nobody_waits ? "; of what else it accepts no nodes would hold it, whatever ends: nobody waits behind it"
+                         : "");
   }
-  return "its quotas have changed, it will be tried again";
+  if (!is_above_bounds_where_it_fits(state, queue, shape)) return "its quotas have changed, it will be tried again";
+  return "there is no mixture of flavors of which its queues may hold, and nodes would hold, as many pods each, "
+         "whatever "
+         "ends: nobody waits behind it";
 }
 
 // All have left its room, and on some of its devices something is still left of them.
@@ -352,8 +360,7 @@ bool is_kept_for_others(const State& state, const Shape& shape) {
 }
 
 bool is_never(const State& state, const Workload& workload) {
-  const ShapeInLine& entry = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
-  return entry.impossible() && !is_kept_out(entry);
+  return state.lines()[state.line_of(workload.queue).index()]->find(workload.shape)->impossible_for_good();
 }
 
 // What else it was told, if anything.
@@ -507,7 +514,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
-  if (entry.impossible() && !is_kept_out(entry)) return reason_of_impossible(state, workload.queue, shape);
+  if (entry.impossible_for_good()) return reason_of_impossible(state, workload.queue, shape);
   // Who may take others' room passes by these as he takes it. Of the others it is said as things are now: the gate that refused when it
   // was tried may have given way to one before it, or to one behind.
   const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "cycle/above_bounds.h"
 #include "cycle/attempt.h"
 #include "cycle/cycle.h"
 #include "cycle/deciding.h"
@@ -73,8 +74,9 @@ bool is_said_of_twin(const Plan& plan, const ShapeInLine& known, QueueId line, W
 // Whether nobody waits behind it, as nothing that ends would let it start.
 enum class Never : std::uint8_t {
   kNo,
-  kNoPlace,  // on any node
-  kKeptOut,  // by others' floors
+  kNoPlace,      // on any node
+  kKeptOut,      // by others' floors
+  kAboveBounds,  // wherever there is a place
 };
 
 // Whom others' floors keep out the state knows (find_kept_out() below).
@@ -82,7 +84,16 @@ Never never_starts(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
   if (reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone) return Never::kNoPlace;
   const ShapeInLine& known = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
-  return is_kept_out(known) ? Never::kKeptOut : Never::kNo;
+  if (is_kept_out(known)) return Never::kKeptOut;
+  const bool above = is_above_bounds_where_it_fits(state, workload.queue, state.shape(workload.shape));
+  return above ? Never::kAboveBounds : Never::kNo;
+}
+
+// What floors leave to others, and what bounds are, may be another before long: it is tried again as who was refused by quotas.
+ReasonCode gate_of(Never never, ReasonCode refused) {
+  if (never == Never::kKeptOut) return ReasonCode::kKeepsFloorDeliverable;
+  if (never != Never::kAboveBounds) return ReasonCode::kNone;
+  return is_quota_gate(refused) ? refused : ReasonCode::kQuotaLimit;
 }
 
 // Said only if it is news: who is tried again and again is not refused anew each time.
@@ -95,11 +106,9 @@ void block(OneCycle& cycle, WorkloadId id, const Refused& refused, Never never) 
                   .gate = refused.gate,
                   .by_quota = refused.by_quota};
   if (never != Never::kNo) {
-    const bool kept_out = never == Never::kKeptOut;
     blocked.missing = kMissingForever;
-    // What floors leave to others may be another before long: it is tried again as who was refused by quotas.
-    blocked.gate = kept_out ? ReasonCode::kKeepsFloorDeliverable : ReasonCode::kNone;
-    blocked.by_quota = kept_out;
+    blocked.gate = gate_of(never, refused.gate);
+    blocked.by_quota = blocked.gate != ReasonCode::kNone;
   }
   const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
   if (is_said_of_twin(cycle.plan, known, blocked.line, id)) return;

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "fairness/gates.h"
 #include "fairness/standing.h"
-#include "state/kept_out.h"
 #include "state/moves_may_help.h"
 
 namespace berth {
@@ -170,8 +169,7 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
     if (!shape.blocked() || !retry) add(shape, shape.blocked());
   });
   for (const ShapeInLine& shape : line.shapes()) {
-    const bool is_for_good = shape.impossible() && !is_kept_out(shape);
-    if (!retry || !shape.blocked() || is_for_good || shape.waiting.empty()) continue;
+    if (!retry || !shape.blocked() || shape.impossible_for_good() || shape.waiting.empty()) continue;
     const bool again = may_be_possible_now(queue, shape);
     if (again || (strict && !shape.in_nobodys_way())) add(shape, !again);
   }

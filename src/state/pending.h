@@ -40,6 +40,8 @@ struct ShapeInLine {
 
   bool blocked() const { return missing > 0; }
   bool impossible() const { return missing == kMissingForever; }
+  // Whatever quotas are.
+  bool impossible_for_good() const { return impossible() && gate == ReasonCode::kNone; }
   // It stands in nobody's way: it can never run, or it alone may not borrow yet.
   bool in_nobodys_way() const { return impossible() || gate == ReasonCode::kCooldown; }
 };
