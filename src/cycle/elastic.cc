@@ -75,11 +75,12 @@ bool find_pods(const State& state, const Plan& plan, Growing& growing, WorkloadI
     for (std::size_t pod = first; pod < end; ++pod) growing.at.emplace_back(start->pods[pod].node);
     return true;
   }
-  const bool has_just_begun = workload.started == plan.now && !workload.resized;
+  const bool runs = workload.phase == Phase::kRunning;
+  const bool has_just_begun = runs && workload.started == plan.now && !workload.resized;
   growing.begins = has_just_begun || std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
   const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
   const bool is_whole = state.find_repairing(growing.minimum) == nullptr;
-  if ((workload.phase != Phase::kRunning && !growing.begins) || !counts || !is_whole) return false;
+  if ((!runs && !growing.begins) || !counts || !is_whole) return false;
   growing.way = way_of(state, growing.minimum);
   if (!growing.way) return false;
   const auto [first, end] = pods_like(state, growing, step);
