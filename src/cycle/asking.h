@@ -29,6 +29,8 @@ class Asking {
   const Mixture& mixture() const { return mixture_; }
   // Whether it may also be in another mixture than quotas have it.
   bool mixes_freely() const { return mixes_freely_; }
+  // It has its quota already, and lacks places.
+  bool is_repair() const { return holds_its_quota(state_, claimant_); }
   // What it asks as things are in the trial. PRE: that is on the state's own ledgers.
   AmountList asked() const;
   // What it holds there.
@@ -59,7 +61,6 @@ class Asking {
   QueueId covered_at(const QuotaLedger& quotas, const AmountList& asked, Time end) const;
 
  private:
-  bool is_repair() const { return holds_its_quota(state_, claimant_); }
   // Beside those who are left.
   bool replaces() const { return is_repair() && !claimant_.moves_whole; }
   UnitId unit() const { return state_.workload(claimant_.workload).unit; }

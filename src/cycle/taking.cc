@@ -133,6 +133,9 @@ std::optional<Start> Taking::fit_as_asked(const Chosen& chosen) {
   auto outcome = asking_.place(trial_, index_);
   Start* const start = std::get_if<Start>(&outcome);
   if (start == nullptr || !asking_.is_as_asked(trial_, *start, asked)) return std::nullopt;
+  // What runs without GPUs may be counted there otherwise than was assumed, and then its share is another.
+  const bool is_counted_otherwise = !asking_.is_repair() && asking_.held_by(*start) != asked;
+  if (is_counted_otherwise && !may_take_all(chosen, asking_.held_by(*start))) return std::nullopt;
   return leaves_floors_whole(*start, chosen) ? std::optional(std::move(*start)) : std::nullopt;
 }
 
