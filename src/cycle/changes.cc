@@ -8,6 +8,7 @@
 #include "cycle/asked_again.h"
 #include "cycle/engine.h"
 #include "cycle/in_the_way.h"
+#include "cycle/more_nodes.h"
 #include "cycle/raising.h"
 #include "cycle/run_cycle.h"
 #include "model/quantity.h"
@@ -392,26 +393,25 @@ class Search {
     });
   }
 
-  // Each is like the first of its kind, in the same domains; not two in one domain that asks one to itself.
+  // Each is like one that there is, in the same domains; not two in one domain that asks one to itself.
   void more_nodes() {
     constexpr std::int64_t kNodesMax = 64;
-    std::set<std::uint32_t> seen;
-    for (std::size_t i = 0; i < state_.nodes(); ++i) {
-      const std::uint32_t type = state_.node_types().of_node[i];
-      if (!seen.insert(type).second) continue;
-      const Node& like = state_.node(NodeId(i));
-      first_that_starts(kNodesMax, [&](std::int64_t more) {
+    for (const NodesOfType& each : nodes_to_add_like(state_, shape_)) {
+      const std::int64_t likes = std::ssize(each.like);
+      first_that_starts(kNodesMax * likes, [&](std::int64_t i) {
+        const std::int64_t more = i / likes + 1;
+        const Node& like = state_.node(each.like[static_cast<std::size_t>(i % likes)]);
         NodesAdded added;
-        for (std::int64_t n = 0; n <= more; ++n) {
+        for (std::int64_t n = 1; n <= more; ++n) {
           added.nodes.push_back(like);
-          added.nodes.back().name = like.name + "+" + std::to_string(n + 1);
+          added.nodes.back().name = like.name + "+" + std::to_string(n);
         }
-        return SmallestChange{.kind = ChangeKind::kNodes,
-                              .size = more + 1,
-                              .subject = type,
-                              .events = {std::move(added)},
-                              .text = "with " + std::to_string(more + 1) + (more == 0 ? " more node" : " more nodes") +
-                                      " like " + like.name};
+        return SmallestChange{
+            .kind = ChangeKind::kNodes,
+            .size = more,
+            .subject = each.type,
+            .events = {std::move(added)},
+            .text = "with " + std::to_string(more) + (more == 1 ? " more node" : " more nodes") + " like " + like.name};
       });
     }
   }
