@@ -269,10 +269,16 @@ Time Shadows::loans_gone_by() const {
   return gone;
 }
 
-// When somebody ends, or somebody to whom room is promised would, or the calendar turns; ascending, each once.
+// When somebody ends, or somebody to whom room is promised would, or a GPU may be cut anew, or the calendar turns; ascending, each once.
 std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t others) {
   std::vector<Time> found;
   for (const End& each : ends_) found.push_back(each.at);
+  const bool cuts = std::ranges::any_of(state_.shape(state_.workload(id).shape).ways, [&](const auto& way) {
+    return std::ranges::any_of(way, [&](const auto& set) { return state_.request(set.request).is_slice(); });
+  });
+  for (const auto& [until, device] : state_.resting()) {
+    if (cuts) found.push_back(until);
+  }
   if (reserved_ != nullptr) std::ranges::copy(reserved_->ends(), std::back_inserter(found));
   std::ranges::transform(calendar(), std::back_inserter(found), &LaterTree::from);
   for (std::size_t i = 0; i < others; ++i) {
@@ -527,12 +533,24 @@ bool Shadows::take_out_all() {
 }
 
 void Shadows::open_by(Time then) {
+  if (!state_.resting().empty()) {
+    std::vector<Device> rested;
+    for (const auto& [until, device] : state_.resting()) {
+      if (until <= then) rested.push_back(device);
+    }
+    trial_.end_rests(std::move(rested));
+  }
   if (openings_.empty()) return;
   std::vector<NodeId> open;
   for (const Opening& each : openings_) {
     if (each.at <= then) open.push_back(each.node);
   }
   trial_.end_maintenance(std::move(open));
+}
+
+void Shadows::open_no_more() {
+  if (!state_.resting().empty()) trial_.end_rests({});
+  if (!openings_.empty()) trial_.end_maintenance({});
 }
 
 // PRE: all are out of the trial. What is reserved keeps its places, or may be elsewhere if as much is left then.
@@ -566,7 +584,7 @@ Time Shadows::could_start_from(WorkloadId id) {
     open_by(kForever);
     // Where something else is in its way, too, it waits for that.
     if (fits_beside(id, {})) first = fits_idle_from(id);
-    if (!openings_.empty()) trial_.end_maintenance({});
+    open_no_more();
   }
   trial_.rollback_to(mark);
   return first;

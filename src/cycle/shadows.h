@@ -130,7 +130,9 @@ class Shadows {
   std::optional<Start> fits_then(WorkloadId workload, Time then, std::size_t others);
   std::optional<Start> place_beside_quotas(WorkloadId workload, std::size_t way, Time then, std::size_t others);
   bool take_out_all();
+  // Nodes whose maintenance is over by then, and GPUs that have rested.
   void open_by(Time then);
+  void open_no_more();
   bool fits_beside(WorkloadId workload, const KeptRoom& kept);
   Time fits_idle_from(WorkloadId workload);
   bool ends_in_time(const Shadow& shadow) const;

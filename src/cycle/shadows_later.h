@@ -18,7 +18,7 @@ class Shadows::Later {
         clean_from_(shadows.state_.scrub() > Duration{0} ? clean_from : kForever) {}
   ~Later() {
     shadows_.trial_.rollback_to(begin_);
-    if (!shadows_.openings_.empty()) shadows_.trial_.end_maintenance({});
+    shadows_.open_no_more();
   }
   Later(const Later&) = delete;
   Later& operator=(const Later&) = delete;

@@ -44,6 +44,17 @@ void Trial::end_maintenance(std::vector<NodeId> nodes) {
   opened_ = std::move(nodes);
 }
 
+void Trial::end_rests(std::vector<Device> devices) {
+  const auto let_rest = [&](Device device, bool rests) {
+    GpuCut cut = *ledger_.cut_of(device.node, static_cast<std::size_t>(device.gpu));
+    cut.rests = rests;
+    ledger_.set_cut(device, cut);
+  };
+  for (const Device device : rested_) let_rest(device, true);
+  for (const Device device : devices) let_rest(device, false);
+  rested_ = std::move(devices);
+}
+
 void Trial::keep_what_is_free(const GpusOfNode& kept) {
   const NodeFree& node = ledger_.node(kept.node);
   if (node.sharing != Sharing::kExclusive || node.pods < 1) return;

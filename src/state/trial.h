@@ -120,6 +120,8 @@ class Trial {
   void lend_spares(std::vector<NodeId> spares);
   // As if the maintenance of these nodes were over, until this is called again. PRE: they are closed for nothing else.
   void end_maintenance(std::vector<NodeId> nodes);
+  // Until this is called again these GPUs rest no more and may be cut anew. Replaces those before. PRE: all rest in the state.
+  void end_rests(std::vector<Device> devices);
 
  private:
   struct Done {
@@ -145,6 +147,7 @@ class Trial {
   std::vector<NodeId> closed_;  // by keep_from_all()
   std::vector<NodeId> lent_;    // by lend_spares()
   std::vector<NodeId> opened_;  // by end_maintenance()
+  std::vector<Device> rested_;  // by end_rests()
 };
 
 }  // namespace berth
