@@ -10,7 +10,8 @@ namespace berth {
 namespace {
 
 // Memory in MiB as `nvidia-smi mig -lgip` prints it in GiB. "At least": what smaller slices of the device that were published add up to;
-// no published slice has less than that.
+// no published slice has less than that. Where drivers differ, the least: 580.159 gives the slices of an H200 from 3g on 256 MiB more, and the
+// whole H100 128 MiB; processors and placements are as they stand here.
 constexpr MigProfile kA100With40[] = {{"1g.5gb", 14, 4864},  {"1g.5gb+me", 14, 4864}, {"1g.10gb", 14, 9856},
                                       {"2g.10gb", 28, 9856}, {"3g.20gb", 42, 19968},  {"4g.20gb", 56, 19968},
                                       {"7g.40gb", 98, 40192}};
