@@ -17,28 +17,21 @@ namespace {
 constexpr std::string_view kPrefix = "berth.dev/";
 
 // All that pods and what makes them may have of these: docs/kubectl.md, "What annotations say".
-constexpr std::string_view kKnown[] = {kCheckpointAnnotation,   kCoverageAnnotation,
-                                       kExitCodeAnnotation,     kFlavorsAnnotation,
-                                       kGangAnnotation,         kGpuMilliAnnotation,
-                                       kGpuModelsAnnotation,    kGpuSharingAnnotation,
-                                       kGpusAnnotation,         kGroupSizeAnnotation,
-                                       kGroupUidAnnotation,     kLatencyAnnotation,
-                                       kModelAnnotation,        kMovableAnnotation,
-                                       kMovedAtAnnotation,      kParallelismAnnotation,
-                                       kNeededMemoryAnnotation, kQueuedAtAnnotation,
-                                       kRunForAnnotation,       kSliceAnnotation,
-                                       kSliceNeedAnnotation,    kStopAfterAnnotation,
-                                       kNotBeforeAnnotation,    kHoursAnnotation,
-                                       kMaxWaitAnnotation,      kNeverReadyAnnotation,
-                                       kRunLimitAnnotation,     kExtendedAnnotation,
-                                       kSingletonAnnotation,    kAfterAnnotation,
-                                       kAfterAnyAnnotation,     kAfterOkAnnotation,
-                                       kAfterStartAnnotation,   kBegunAtAnnotation,
-                                       kRepairAnnotation,       kTopologyAnnotation,
-                                       kUserAnnotation,         kExclusiveTopologyAnnotation,
-                                       kPodSetAnnotation,       kRankAnnotation,
-                                       kWorldSizeAnnotation,    kHostsAnnotation,
-                                       kLeaderAnnotation};
+constexpr std::string_view kKnown[] = {kCheckpointAnnotation, kCoverageAnnotation,    kExitCodeAnnotation,
+                                       kFlavorsAnnotation,    kGangAnnotation,        kGpuMilliAnnotation,
+                                       kGpuModelsAnnotation,  kGpuSharingAnnotation,  kGpusAnnotation,
+                                       kGroupSizeAnnotation,  kGroupUidAnnotation,    kGroupTaskSizeAnnotation,
+                                       kLatencyAnnotation,    kModelAnnotation,       kMovableAnnotation,
+                                       kMovedAtAnnotation,    kParallelismAnnotation, kNeededMemoryAnnotation,
+                                       kQueuedAtAnnotation,   kRunForAnnotation,      kSliceAnnotation,
+                                       kSliceNeedAnnotation,  kStopAfterAnnotation,   kNotBeforeAnnotation,
+                                       kHoursAnnotation,      kMaxWaitAnnotation,     kNeverReadyAnnotation,
+                                       kRunLimitAnnotation,   kExtendedAnnotation,    kSingletonAnnotation,
+                                       kAfterAnnotation,      kAfterAnyAnnotation,    kAfterOkAnnotation,
+                                       kAfterStartAnnotation, kBegunAtAnnotation,     kRepairAnnotation,
+                                       kTopologyAnnotation,   kUserAnnotation,        kExclusiveTopologyAnnotation,
+                                       kPodSetAnnotation,     kRankAnnotation,        kWorldSizeAnnotation,
+                                       kHostsAnnotation,      kLeaderAnnotation};
 
 void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
   for (const Value::Member& each : metadata["annotations"].members()) {

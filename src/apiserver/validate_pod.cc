@@ -297,10 +297,10 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
     compare("labels", label, "a pod stays in the group that it was made for; make a new pod");
   }
   for (const std::string_view annotation :
-       {kGroupSizeAnnotation, kGroupUidAnnotation, kKueueGroupSizeAnnotation, kVolcanoGroupAnnotation,
-        kGpuMilliAnnotation, kGpuFractionAnnotation, kGpuMemoryAnnotation, kGpuFractionDevicesAnnotation,
-        kGpuSharingAnnotation, kLatencyAnnotation, kGpuModelsAnnotation, kFlavorsAnnotation, kNeededMemoryAnnotation,
-        kModelAnnotation, kSliceNeedAnnotation}) {
+       {kGroupSizeAnnotation, kGroupTaskSizeAnnotation, kGroupUidAnnotation, kKueueGroupSizeAnnotation,
+        kVolcanoGroupAnnotation, kGpuMilliAnnotation, kGpuFractionAnnotation, kGpuMemoryAnnotation,
+        kGpuFractionDevicesAnnotation, kGpuSharingAnnotation, kLatencyAnnotation, kGpuModelsAnnotation,
+        kFlavorsAnnotation, kNeededMemoryAnnotation, kModelAnnotation, kSliceNeedAnnotation}) {
     compare("annotations", annotation,
             "may not be changed once the pod exists, as little as its resources; make a new pod");
   }

@@ -93,7 +93,7 @@ TEST_F(VolcanoControllersTest, WhoComesAfterTheGangWaitsUntilItHasItsPlace) {
   EXPECT_TRUE(is_gone(std::string(kPods) + "/train-worker-1"));
   for (const std::string& name : unfinished()) place(name, "n1");
   eventually("the third", [&] { return unfinished().size() == 3; });
-  EXPECT_EQ(group_size_in(get(std::string(kPods) + "/train-worker-1")), 0);
+  EXPECT_EQ(group_size_in(get(std::string(kPods) + "/train-worker-1")), 2) << "it may stand in for another";
 }
 
 TEST_F(VolcanoControllersTest, WhatWasEvictedComesBackAndWhatSucceededStaysCounted) {

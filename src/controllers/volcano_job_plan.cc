@@ -210,7 +210,7 @@ class VolcanoPlanner {
     // Nobody asks for anything to be done about them: they come back.
     for (const VolcanoSlot& slot : tally_.slots) {
       if (slot.state == VolcanoPodState::kEvicted && is_past(*slot.pod)) give_up(*slot.pod);
-      const bool waits = slot.in_gang && slot.state == VolcanoPodState::kWaiting;
+      const bool waits = slot.state == VolcanoPodState::kWaiting;
       if (waits && group_size_in(*slot.pod) > size_of_gang(slot.place.task)) plan_.renewals.push_back(slot.pod);
     }
     settle_phase();
@@ -226,9 +226,7 @@ class VolcanoPlanner {
       plan_.waits_to_create = room == 0;
       if (room == 0) return;
       --room;
-      const bool in_gang = place.index < spec_.tasks[place.task].in_gang;
-      plan_.creations.push_back(
-          pod_of_volcano_job(job_, spec_, place, in_gang ? size_of_gang(place.task) : 0, queue()));
+      plan_.creations.push_back(pod_of_volcano_job(job_, spec_, place, size_of_gang(place.task), queue()));
     }
   }
 

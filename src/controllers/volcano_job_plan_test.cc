@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "controllers/volcano_job_world.h"
 #include "manifest/json.h"
+#include "manifest/pod_group.h"
 
 namespace berth::volcano_job_plan_test {
 
@@ -140,6 +141,11 @@ TEST(VolcanoJobPlan, OfAGangThatIsNotAllTheOthersComeLater) {
              "minAvailable: 3"),
        "a-0 b-0 b-1", 3, "a-0 a-1 b-0 b-1 b-2"},
       {"of the tasks' own alone", tasks(VolcanoJobWorld::task("a", 3, "minAvailable: 1")), "a-0", 0, "a-0 a-1 a-2"},
+      {"a task that waits for others has one of its own",
+       tasks(VolcanoJobWorld::task("a", 2) + ", " +
+                 VolcanoJobWorld::task("b", 3, "dependsOn: {name: [a]}, minAvailable: 2"),
+             "minAvailable: 4"),
+       "a-0 a-1", 2, "a-0 a-1"},
   };
   for (const auto& each : cases) {
     SCOPED_TRACE(each.what);
@@ -152,9 +158,51 @@ TEST(VolcanoJobPlan, OfAGangThatIsNotAllTheOthersComeLater) {
     world.settle();
     EXPECT_EQ(world.there(), each.then);
     const std::string last = std::string(each.then).substr(std::string(each.then).rfind(' ') + 1);
-    EXPECT_EQ(world.group(last), "");
-    EXPECT_EQ(world.group_size(last), 0);
+    EXPECT_EQ(world.group_size(last), each.size) << "any of them may be among the first";
+    EXPECT_EQ(world.group(last), each.size == 0 ? "" : "train");
   }
+}
+
+TEST(VolcanoJobPlan, OfAnElasticGangAnyPodStandsInForOneThatIsLost) {
+  VolcanoJobWorld world(tasks(VolcanoJobWorld::task("a", 1, "minAvailable: 1") + ", " + VolcanoJobWorld::task("b", 4),
+                              "minAvailable: 3, policies: [{event: JobUnknown, action: AbortJob}]"));
+  world.settle();
+  EXPECT_EQ(world.there(), "a-0 b-0 b-1");
+  world.set_all("Running");
+  world.settle();
+  EXPECT_EQ(world.there(), "a-0 b-0 b-1 b-2 b-3");
+  const auto named = [&](const std::string& pod) {
+    return pod_group_named_by(world.pod(pod)).value_or(PodGroupName());
+  };
+  PodGroupName group{.qualified = kVolcanoJobs, .name = "train", .task = "a", .size = 3, .task_size = 1};
+  EXPECT_EQ(named("a-0"), group);
+  group.task = "b";
+  group.task_size = 0;
+  for (const char* const pod : {"b-0", "b-3"}) EXPECT_EQ(named(pod), group) << pod;
+  world.set_all("Running");
+  world.remove("train-b-0");
+  world.settle();
+  world.remove("train-b-3");
+  world.settle();
+  EXPECT_EQ(world.there(), "a-0 b-0 b-1 b-2 b-3") << "b-3 comes again though b-0 waits";
+  EXPECT_EQ(world.phase(), "Running");
+  world.remove("train-a-0");
+  world.settle();
+  EXPECT_EQ(world.phase(), "Aborted") << "for the one that its task needs nobody stands in";
+}
+
+TEST(VolcanoJobPlan, OfAnElasticGangATaskThatWaitsForOthersIsAGroupOfItsOwn) {
+  VolcanoJobWorld world(tasks(
+      VolcanoJobWorld::task("a", 1) + ", " + VolcanoJobWorld::task("b", 3, "dependsOn: {name: [a]}, minAvailable: 2"),
+      "minAvailable: 3"));
+  world.settle();
+  world.set_all("Running");
+  world.settle();
+  EXPECT_EQ(world.group("b-0"), "train-b");
+  EXPECT_EQ(pod_group_named_by(world.pod("b-0")),
+            (PodGroupName{
+                .qualified = kVolcanoJobs, .name = "train", .task = "b", .replica = "b", .size = 2, .task_size = 2}));
+  EXPECT_FALSE(pod_group_named_by(world.pod("a-0"))) << "it starts alone";
 }
 
 TEST(VolcanoJobPlan, TasksComeWhenThoseRunForWhichTheyWait) {

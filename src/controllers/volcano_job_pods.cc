@@ -100,13 +100,16 @@ void add_volcano_marks(const Value& job, const VolcanoJob& spec, VolcanoPlace pl
   annotations.set("volcano.sh/job-retry-count", std::to_string(status["retryCount"].integer()));
 }
 
-// Those of all tasks without dependencies are one group.
-void add_group(const Value& job, const VolcanoTask& task, std::int64_t size, Value& labels, Value& annotations) {
+// Those of all tasks without dependencies are one group. Of an elastic one any pod may be among the first, so all carry it.
+void add_group(const Value& job, const VolcanoJob& spec, VolcanoPlace place, std::int64_t size, Value& labels,
+               Value& annotations) {
   if (size == 0) return;
+  const VolcanoTask& task = spec.tasks[place.task];
   std::string name(job["metadata"]["name"].text());
   if (!task.depends_on.empty()) name.append("-").append(task.name);
   labels.set(kGroupLabel, std::move(name));
   annotations.set(kGroupSizeAnnotation, std::to_string(size));
+  if (spec.is_elastic(place.task)) annotations.set(kGroupTaskSizeAnnotation, std::to_string(task.of_its_own));
 }
 
 Value map_or_empty(const Value& map) { return map.is_map() ? map : Value::map(); }
@@ -140,7 +143,7 @@ Value pod_of_volcano_job(const Value& job, const VolcanoJob& spec, VolcanoPlace 
   Value& labels = metadata.at("labels");
   Value& annotations = metadata.at("annotations");
   add_volcano_marks(job, spec, place, labels, annotations);
-  add_group(job, task, group_size, labels, annotations);
+  add_group(job, spec, place, group_size, labels, annotations);
   add_topology(job["spec"]["networkTopology"], annotations);
   if (const Value& created = job["metadata"]["creationTimestamp"]; !created.is_empty()) {
     annotations.set(kQueuedAtAnnotation, created);

@@ -13,8 +13,6 @@
 
 namespace berth {
 
-inline constexpr std::string_view kVolcanoJobs = "jobs.batch.volcano.sh";
-inline constexpr std::string_view kVolcanoJobApi = "batch.volcano.sh/v1alpha1";
 inline constexpr std::string_view kVolcanoTask = "volcano.sh/task-spec";        // label and annotation
 inline constexpr std::string_view kVolcanoTaskIndex = "volcano.sh/task-index";  // label and annotation
 inline constexpr std::string_view kVolcanoVersion = "volcano.sh/job-version";   // annotation

@@ -100,14 +100,19 @@ class Judge {
     }
   }
 
-  // Some of a gang that ran have lost their place.
+  // Some of a gang that ran have lost their place, and nobody stands in for them.
   void look_at_job() {
-    const auto waits = std::ranges::find_if(
-        tally_.slots, [](const VolcanoSlot& slot) { return slot.in_gang && slot.state == VolcanoPodState::kWaiting; });
-    if (waits == tally_.slots.end()) return;
-    decide({.event = VolcanoEvent::kJobUnknown,
-            .what = pod_in_words(*waits->pod) + " waits while others of its gang run",
-            .since = now_});
+    std::optional<std::size_t> whole;  // the task looked at last whose gang is
+    for (const VolcanoSlot& slot : tally_.slots) {
+      if (!slot.in_gang || slot.state != VolcanoPodState::kWaiting || slot.place.task == whole) continue;
+      if (tally_.gang_is_placed(slot.place.task)) {
+        whole = slot.place.task;
+        continue;
+      }
+      return decide({.event = VolcanoEvent::kJobUnknown,
+                     .what = pod_in_words(*slot.pod) + " waits while others of its gang run",
+                     .since = now_});
+    }
   }
 
   // A task's own policies go before the job's.

@@ -86,24 +86,29 @@ bool VolcanoTally::has_pods(std::size_t task) const {
   return of_task(task, VolcanoPodState::kAbsent) < spec_.tasks[task].replicas;
 }
 
-bool VolcanoTally::shares_gang(std::size_t a, std::size_t b) const {
-  return a == b || (spec_.tasks[a].depends_on.empty() && spec_.tasks[b].depends_on.empty());
+std::int64_t VolcanoTally::placed_of_task(std::size_t task) const {
+  return spec_.tasks[task].replicas - of_task(task, VolcanoPodState::kAbsent) -
+         of_task(task, VolcanoPodState::kWaiting) - of_task(task, VolcanoPodState::kEvicted);
 }
 
 bool VolcanoTally::gang_is_placed(std::size_t task) const {
-  return std::ranges::all_of(slots, [&](const VolcanoSlot& slot) {
-    if (!slot.in_gang || !shares_gang(task, slot.place.task)) return true;
-    return slot.state != VolcanoPodState::kAbsent && slot.state != VolcanoPodState::kWaiting &&
-           slot.state != VolcanoPodState::kEvicted;
-  });
+  std::int64_t placed = 0;
+  for (std::size_t i = 0; i < spec_.tasks.size(); ++i) {
+    if (!spec_.share_gang(task, i)) continue;
+    const std::int64_t of_it = placed_of_task(i);
+    if (of_it < spec_.tasks[i].of_its_own) return false;
+    placed += of_it;
+  }
+  return placed >= spec_.gang_of(task);
 }
 
 std::int64_t VolcanoTally::group_size(std::size_t task) const {
   if (spec_.gang_of(task) < 2) return 0;
-  const std::int64_t failed = std::ranges::count_if(slots, [&](const VolcanoSlot& slot) {
-    return slot.in_gang && shares_gang(task, slot.place.task) && slot.state == VolcanoPodState::kFailed;
-  });
-  return std::max<std::int64_t>(1, spec_.gang_of(task) - failed);
+  std::int64_t left = 0;
+  for (std::size_t i = 0; i < spec_.tasks.size(); ++i) {
+    if (spec_.share_gang(task, i)) left += spec_.tasks[i].replicas - of_task(i, VolcanoPodState::kFailed);
+  }
+  return std::max<std::int64_t>(1, std::min(left, spec_.gang_of(task)));
 }
 
 void VolcanoTally::write(Value& status) const {

@@ -50,7 +50,7 @@ class VolcanoTally {
   // Whether enough of it run or have succeeded for those who wait for it.
   bool is_up(std::size_t task) const;
   bool has_pods(std::size_t task) const;
-  // Whether all that start together with it have a place, or had one.
+  // Whether as many as start together with it have a place, or had one.
   bool gang_is_placed(std::size_t task) const;
   // How many a pod of its gang that is made now starts with: who was left failed does not count. 0: it is on its own.
   std::int64_t group_size(std::size_t task) const;
@@ -60,7 +60,8 @@ class VolcanoTally {
 
  private:
   void take(const Value& pod, std::int64_t version, const std::set<std::string>& restarting);
-  bool shares_gang(std::size_t a, std::size_t b) const;
+  // Of which it is known that they have a place, or had one.
+  std::int64_t placed_of_task(std::size_t task) const;
 
   const VolcanoJob& spec_;
   std::vector<std::size_t> first_of_;  // slots, by task

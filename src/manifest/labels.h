@@ -10,6 +10,8 @@ inline constexpr std::string_view kQueueLabel = "berth.dev/queue";
 inline constexpr std::string_view kDefaultQueue = "default";
 inline constexpr std::string_view kGroupLabel = "berth.dev/pod-group";
 inline constexpr std::string_view kGroupSizeAnnotation = "berth.dev/pod-group-size";
+// Of a pod of Volcano's Job that has more pods than start together: so many of its task are among those that do.
+inline constexpr std::string_view kGroupTaskSizeAnnotation = "berth.dev/pod-group-task-size";
 // Of a group whose pods have several owners: the uid of what they all belong to.
 inline constexpr std::string_view kGroupUidAnnotation = "berth.dev/pod-group-uid";
 inline constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";

@@ -8,6 +8,7 @@
 #include "manifest/gang_owner.h"
 #include "manifest/labels.h"
 #include "manifest/topology_request.h"
+#include "manifest/volcano_job.h"
 #include "model/quantity.h"
 #include "model/workload.h"
 
@@ -124,16 +125,38 @@ class PodGroupReader {
 
 namespace {
 
+// The name of the Job that made it; empty: none did.
+std::string_view maker_of(const Value& pod, std::string_view api_version) {
+  for (const Value& owner : pod["metadata"]["ownerReferences"].items()) {
+    const bool is_job = owner["kind"].text() == "Job" && owner["apiVersion"].text() == api_version;
+    if (owner["controller"].truth() && is_job) return owner["name"].text();
+  }
+  return {};
+}
+
 std::optional<PodGroupName> partial_job_of(const Value& pod) {
   const auto size =
       parse_integer(pod["metadata"]["annotations"][kKueueMinParallelismAnnotation].text(), 1, kPodsPerWorkloadMax);
-  if (!size) return std::nullopt;
-  for (const Value& owner : pod["metadata"]["ownerReferences"].items()) {
-    if (!owner["controller"].truth() || owner["kind"].text() != "Job" || owner["apiVersion"].text() != "batch/v1")
-      continue;
-    return PodGroupName{.qualified = kPartialJobs, .name = std::string(owner["name"].text()), .size = *size};
-  }
-  return std::nullopt;
+  const std::string_view job = maker_of(pod, "batch/v1");
+  if (!size || job.empty()) return std::nullopt;
+  return PodGroupName{.qualified = kPartialJobs, .name = std::string(job), .size = *size};
+}
+
+// A task that waits for others has a group of its own.
+std::optional<PodGroupName> elastic_volcano_job_of(const Value& pod) {
+  const Value& labels = pod["metadata"]["labels"];
+  const Value& annotations = pod["metadata"]["annotations"];
+  const auto of_task = parse_integer(annotations[kGroupTaskSizeAnnotation].text(), 0, kPodsPerWorkloadMax);
+  const auto size = parse_integer(annotations[kGroupSizeAnnotation].text(), 1, kPodsPerWorkloadMax);
+  const std::string_view job = maker_of(pod, kVolcanoJobApi);
+  if (!of_task || !size || job.empty()) return std::nullopt;
+  PodGroupName made{.qualified = kVolcanoJobs,
+                    .name = std::string(job),
+                    .task = std::string(labels[kVolcanoTaskAnnotation].text()),
+                    .size = *size,
+                    .task_size = *of_task};
+  if (labels[kGroupLabel].text() != job) made.replica = made.task;
+  return made;
 }
 
 }  // namespace
@@ -141,7 +164,8 @@ std::optional<PodGroupName> partial_job_of(const Value& pod) {
 std::optional<PodGroupName> pod_group_named_by(const Value& pod) {
   const Value& labels = pod["metadata"]["labels"];
   const Value& annotations = pod["metadata"]["annotations"];
-  if (!labels[kGroupLabel].is_empty() || !labels[kKueueGroupLabel].is_empty()) return std::nullopt;
+  if (!labels[kGroupLabel].is_empty()) return elastic_volcano_job_of(pod);
+  if (!labels[kKueueGroupLabel].is_empty()) return std::nullopt;
   const auto named = [](std::string_view qualified, std::string_view name) {
     return PodGroupName{.qualified = qualified, .name = std::string(name)};
   };

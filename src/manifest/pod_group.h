@@ -24,18 +24,20 @@ inline constexpr std::string_view kPartialJobs = "jobs.batch";
 
 // An object of the pod's own namespace.
 struct PodGroupName {
-  std::string_view qualified;  // one of the three, or of gang_owner_kinds(), or kPartialJobs
+  std::string_view qualified;  // one of the three, or of gang_owner_kinds(), or kPartialJobs, or kVolcanoJobs
   std::string name;
-  std::string task = {};     // Volcano's word for whose part the pod is
-  std::string replica = {};  // of an object with several groups: which
-  std::int64_t size = 0;     // so many pods has the group, as the pod says itself; 0: as the object does
+  std::string task = {};       // Volcano's word for whose part the pod is
+  std::string replica = {};    // of an object with several groups: which
+  std::int64_t size = 0;       // so many pods has the group, as the pod says itself; 0: as the object does
+  std::int64_t task_size = 0;  // among them so many of its task, likewise
 
   // What users call the group: "train", "serve-0".
   std::string group() const { return replica.empty() ? name : name + "-" + replica; }
 
   friend bool operator==(const PodGroupName&, const PodGroupName&) = default;
 };
-// None: it names none, or a group in Berth's own words or Kueue's, which go before. A PodGroup goes before what made the pod.
+// None: it names none, or a group in Berth's own words or Kueue's, which go before, unless these are those of an elastic Job of
+// Volcano's. A PodGroup goes before what made the pod.
 std::optional<PodGroupName> pod_group_named_by(const Value& pod);
 
 struct PodGroupSpec {

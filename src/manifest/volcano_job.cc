@@ -221,7 +221,10 @@ class VolcanoJobReader {
     for (std::size_t i = 0; i < job().tasks.size(); ++i) {
       if (!spec_["tasks"].items()[i]["minAvailable"].is_null()) take(job().tasks[i], job().tasks[i].min_available);
     }
-    for (VolcanoTask& task : job().tasks) take(task, task.replicas);
+    for (VolcanoTask& task : job().tasks) {
+      task.of_its_own = task.in_gang;
+      take(task, task.replicas);
+    }
   }
 
   // ---- policies --------------------------------------------------------------------------------------------------------
@@ -413,10 +416,19 @@ std::int64_t VolcanoJob::pods() const {
 }
 
 std::int64_t VolcanoJob::gang_of(std::size_t task) const {
-  if (!tasks[task].depends_on.empty()) return tasks[task].in_gang;
   std::int64_t sum = 0;
-  for (const VolcanoTask& each : tasks) sum += each.depends_on.empty() ? each.in_gang : 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) sum += share_gang(task, i) ? tasks[i].in_gang : 0;
   return sum;
+}
+
+bool VolcanoJob::share_gang(std::size_t a, std::size_t b) const {
+  return a == b || (tasks[a].depends_on.empty() && tasks[b].depends_on.empty());
+}
+
+bool VolcanoJob::is_elastic(std::size_t task) const {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) sum += share_gang(task, i) ? tasks[i].replicas : 0;
+  return sum > gang_of(task);
 }
 
 ReadVolcanoJob read_volcano_job(const Value& object) { return VolcanoJobReader(object).read(); }

@@ -14,6 +14,8 @@
 
 namespace berth {
 
+inline constexpr std::string_view kVolcanoJobs = "jobs.batch.volcano.sh";
+inline constexpr std::string_view kVolcanoJobApi = "batch.volcano.sh/v1alpha1";
 inline constexpr std::int64_t kVolcanoPodsMax = 10'000;  // of one job
 inline constexpr std::int64_t kVolcanoRetryDefault = 3;
 
@@ -52,8 +54,9 @@ struct VolcanoTask {
   std::string name;
   std::int64_t replicas = 0;
   std::int64_t min_available = 0;  // all of them if it does not say
-  // The first so many of its pods start in a gang: that of all tasks without dependencies, or its own.
+  // The first so many of its pods are made for a gang: that of all tasks without dependencies, or its own.
   std::int64_t in_gang = 0;
+  std::int64_t of_its_own = 0;                    // among these: so many have to be of this task
   std::int64_t max_retry = kVolcanoRetryDefault;  // -1: no limit
   std::vector<std::size_t> depends_on;            // tasks, by their place
   bool any_suffices = false;                      // of those
@@ -72,6 +75,10 @@ struct VolcanoJob {
   std::int64_t pods() const;
   // How many pods start together with that task's.
   std::int64_t gang_of(std::size_t task) const;
+  // Whether both are in one gang.
+  bool share_gang(std::size_t a, std::size_t b) const;
+  // Whether there are more pods than start together with that task's, so that one may stand in for another.
+  bool is_elastic(std::size_t task) const;
 };
 
 struct ReadVolcanoJob {

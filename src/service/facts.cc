@@ -170,6 +170,7 @@ class PodReader {
     facts_.workload_name = workload_name_of(pod_);
     facts_.pod_group = pod_group_named_by(pod_);
     read_repair();
+    if (facts_.pod_group) return;
     const Value& labels = pod_["metadata"]["labels"];
     const bool own = labels.find(kGroupLabel) != nullptr;
     const std::string_view name = own ? labels[kGroupLabel].text() : labels[kKueueGroupLabel].text();

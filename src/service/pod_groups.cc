@@ -7,6 +7,7 @@
 #include "cycle/explain.h"
 #include "manifest/gang_owner.h"
 #include "manifest/labels.h"
+#include "manifest/volcano_job.h"
 
 namespace berth {
 namespace {
@@ -27,9 +28,12 @@ int rank_of(const PodFacts& pod) {
   return pod.stage == PodStage::kWaiting ? 1 : 2;
 }
 
+// By Jobs, of which the scheduler reads nothing but their pods.
+bool is_said_on_pods(std::string_view qualified) { return qualified == kPartialJobs || qualified == kVolcanoJobs; }
+
 // "PodGroup", "RayCluster".
 std::string_view kind_of(std::string_view qualified) {
-  if (qualified == kPartialJobs) return "Job";
+  if (is_said_on_pods(qualified)) return "Job";
   const GangOwnerKind* const owner = find_gang_owner_kind(qualified);
   return owner == nullptr ? "PodGroup" : owner->kind;
 }
@@ -171,7 +175,7 @@ void PodGroups::settle() {
     uncounted_.insert(key);
     Group& group = groups_.at(key);
     const Source* const source = source_of(key);
-    const PodGroupSpec spec = source == nullptr ? PodGroupSpec() : source->read.spec;
+    const PodGroupSpec spec = source == nullptr ? said_by(group) : source->read.spec;
     const std::int64_t size_before = std::exchange(group.at_least, size_of(spec, group));
     const std::map<std::string, Part> before = std::exchange(group.parts, parts_of(spec, group));
     const std::set<std::string> unsettled = std::exchange(group.unsettled, {});
@@ -183,6 +187,21 @@ void PodGroups::settle() {
       if (all || !same || unsettled.contains(uid)) pods_.set_pod(resolved(source, group, pod, part));
     }
   }
+}
+
+// Of a task that has fewer pods left, fewer are needed: who was left failed is not waited for.
+PodGroupSpec PodGroups::said_by(const Group& group) {
+  PodGroupSpec spec;
+  std::map<std::string, std::int64_t> failed;
+  for (const auto& [uid, pod] : group.pods) {
+    const PodGroupName& name = *pod.pod_group;
+    if (pod.stage == PodStage::kFailed) ++failed[name.task];
+    if (has_ended(pod) || name.task_size == 0) continue;
+    std::int64_t& needed = spec.of_tasks[name.task];
+    needed = std::max(needed, name.task_size);
+  }
+  for (auto& [task, needed] : spec.of_tasks) needed = std::max<std::int64_t>(needed - failed[task], 0);
+  return spec;
 }
 
 // What pods say goes before what the object says now: it may have been changed since they were made.
@@ -230,8 +249,7 @@ std::map<std::string, PodGroups::Part> PodGroups::parts_of(const PodGroupSpec& s
 PodFacts PodGroups::resolved(const Source* source, const Group& group, const PodFacts& pod, Part part) {
   PodFacts made = pod;
   const PodGroupName& name = *pod.pod_group;
-  const bool is_said_on_pods = name.qualified == kPartialJobs;
-  if (source == nullptr && !is_said_on_pods) {
+  if (source == nullptr && !is_said_on_pods(name.qualified)) {
     made.shut = missing(name);
     return made;
   }

@@ -59,6 +59,7 @@ class PodGroups {
     bool changed = false;                  // its object has
   };
   const Source* source_of(const Key& key) const;
+  static PodGroupSpec said_by(const Group& group);
   static std::int64_t size_of(const PodGroupSpec& spec, const Group& group);
   static std::map<std::string, Part> parts_of(const PodGroupSpec& spec, const Group& group);
   static PodFacts resolved(const Source* source, const Group& group, const PodFacts& pod, Part part);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "manifest/gang_owner.h"
+#include "manifest/volcano_job.h"
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
@@ -240,6 +241,37 @@ TEST(PodGroups, OfAJobThatIsAdmittedInPart) {
   EXPECT_EQ(reason_of(first, "w2"), "GangFirst: the first 2 pods of its Job 'train' start together, and it after them");
   cluster.end("w0", PodStage::kSucceeded);
   EXPECT_EQ(names_of(cluster.decide(2)), Names{"w2"});
+}
+
+// As its controller marks them: so many of all, and so many of the task.
+PodFacts of_volcano_job(const std::string& name, const std::string& task, std::int64_t task_size,
+                        std::int64_t created_ms = 1000) {
+  PodFacts facts = member(name, 8, created_ms);
+  facts.pod_group =
+      PodGroupName{.qualified = kVolcanoJobs, .name = "train", .task = task, .size = 3, .task_size = task_size};
+  facts.maker_uid = "job-uid";
+  return facts;
+}
+
+TEST(PodGroups, OfAnElasticVolcanoJobMakeUpForOneThatIsLost) {
+  Cluster cluster(5);
+  cluster.set(of_volcano_job("a", "a", 1));
+  for (int i = 0; i < 4; ++i) cluster.set(of_volcano_job("b" + std::to_string(i), "b", 0, 1001 + i));
+  EXPECT_EQ(names_of(cluster.decide(1)), (Names{"a", "b0", "b1"}));
+  EXPECT_EQ(names_of(cluster.decide(2)), (Names{"b2", "b3"}));
+  cluster.gone("b0");
+  cluster.set(of_volcano_job("b0-again", "b", 0, 3000));
+  EXPECT_EQ(names_of(cluster.decide(3)), Names{"b0-again"}) << "by itself: enough run";
+}
+
+TEST(PodGroups, OfAnElasticVolcanoJobNeedOfATaskAsManyAsItHasLeft) {
+  Cluster cluster(4);
+  for (const char* const name : {"a0", "a1"}) cluster.set(of_volcano_job(name, "a", 2));
+  cluster.set(of_volcano_job("b0", "b", 0, 1001));
+  EXPECT_EQ(names_of(cluster.decide(1)), (Names{"a0", "a1", "b0"}));
+  cluster.end("a1", PodStage::kFailed);
+  cluster.set(of_volcano_job("b1", "b", 0, 2000));
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"b1"}) << "who has failed is not waited for";
 }
 
 TEST(PodGroups, HaveOfEachTaskAsManyAsItNeeds) {
