@@ -134,6 +134,14 @@ void add_exclusive_domain(const Value& set, const Value& part, const std::string
   }
 }
 
+// To Kueue the pods of a part are a set, of all its Jobs, and those of parts that name the same group are one.
+void add_kueues_pod_set(const Value& part, Value& metadata) {
+  Value& annotations = metadata.at("annotations");
+  if (!annotations[kPodSetAnnotation].is_null() || !asks_in_kueues_words(annotations)) return;
+  const Value& group = annotations[kKueuePodSetGroupAnnotation];
+  annotations.set(kPodSetAnnotation, Value(group.is_null() ? part["name"] : group));
+}
+
 Value made_metadata(const Value& given) {
   Value metadata = Value::map();
   for (const char* const key : {"labels", "annotations"}) {
@@ -209,6 +217,7 @@ Value job_of_set(const Value& set, std::size_t part, std::int64_t index) {
   add_marks(marks, pod_metadata);
   if (const auto gang = gang_of(set, part)) add_gang(set, *gang, pod_metadata);
   add_exclusive_domain(set, replicated, job_name_of(set, replicated, index), pod_metadata);
+  add_kueues_pod_set(replicated, pod_metadata);
   pods.set("metadata", std::move(pod_metadata));
   if (set["spec"]["network"]["enableDNSHostnames"].truth(true)) pods.at("spec").set("subdomain", subdomain_of(set));
   Value job = Value::map_of({{"apiVersion", "batch/v1"}, {"kind", "Job"}});

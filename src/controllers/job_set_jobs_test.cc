@@ -155,6 +155,37 @@ TEST(JobsOfASet, AreEachAloneInADomainWhereTheSetSaysSo) {
   }
 }
 
+TEST(JobsOfASet, AreAPodSetPartByPartWhereTheyAskInKueuesWords) {
+  struct Case {
+    const char* what;
+    const char* annotations;  // of the pods
+    const char* pod_set;
+  };
+  const Case cases[] = {
+      {"each part by itself", "{kueue.x-k8s.io/podset-required-topology: rack}", "workers"},
+      {"slices, too", "{kueue.x-k8s.io/podset-slice-required-topology: rack, kueue.x-k8s.io/podset-slice-size: '2'}",
+       "workers"},
+      {"with the others of its group",
+       "{kueue.x-k8s.io/podset-preferred-topology: rack, kueue.x-k8s.io/podset-group-name: all}", "all"},
+      {"a set of its own words", "{kueue.x-k8s.io/podset-required-topology: rack, berth.dev/pod-set: own}", "own"},
+      {"Berth's words are about all", "{kueue.x-k8s.io/podset-required-topology: rack, berth.dev/topology: r}", ""},
+      {"who asks for nothing is in none", "{kueue.x-k8s.io/podset-group-name: all}", ""},
+  };
+  for (const auto& [what, annotations, pod_set] : cases) {
+    JobSetWorld world(kDriver + "," + kWorkers);
+    Value& workers = world.set.at("spec").at("replicatedJobs").edit_items()[1];
+    workers.at("template")
+        .at("spec")
+        .at("template")
+        .at("metadata")
+        .set("annotations", parse_yaml(annotations)->front());
+    for (const std::int64_t index : {0, 1}) {
+      const Value job = job_of_set(world.set, 1, index);
+      EXPECT_EQ(job["spec"]["template"]["metadata"]["annotations"]["berth.dev/pod-set"].text(), pod_set) << what;
+    }
+  }
+}
+
 TEST(PodsAtOnce, AreNoMoreThanAreWanted) {
   struct Case {
     const char* spec;

@@ -37,12 +37,10 @@ class TopologyRequestReader {
     }
     if (const Value* const set = annotations_.find(kPodSetAnnotation)) {
       read_.pod_set = set->text();
-      if (set->is_empty() || !is_label_value(set->text())) {
-        complain(kPodSetAnnotation,
-                 quote(set->text()) +
-                     " is no name; write one of letters, digits, dashes, dots and underscores, as in "
-                     "workers-0, of 63 at most");
-      }
+      check_name(kPodSetAnnotation, *set);
+    }
+    if (const Value* const group = annotations_.find(kKueuePodSetGroupAnnotation)) {
+      check_name(kKueuePodSetGroupAnnotation, *group);
     }
     return std::move(read_);
   }
@@ -50,6 +48,13 @@ class TopologyRequestReader {
  private:
   void complain(std::string_view annotation, std::string why) {
     read_.problems.push_back({annotation, std::move(why)});
+  }
+
+  void check_name(std::string_view annotation, const Value& name) {
+    if (!name.is_empty() && is_label_value(name.text())) return;
+    complain(annotation, quote(name.text()) +
+                             " is no name; write one of letters, digits, dashes, dots and underscores, as in "
+                             "workers-0, of 63 at most");
   }
 
   // Empty, and a complaint, if no node could have such a label.
@@ -148,6 +153,14 @@ std::string label_of_level(std::string_view level) {
 }
 
 std::string TopologyProblem::to_string() const { return "annotation " + std::string(annotation) + ": " + why; }
+
+bool asks_in_kueues_words(const Value& annotations) {
+  constexpr std::string_view kOwn[] = {kTopologyAnnotation, kSliceAnnotation};
+  constexpr std::string_view kKueues[] = {kKueueRequiredTopologyAnnotation, kKueuePreferredTopologyAnnotation,
+                                          kKueueSliceTopologyAnnotation, kKueueSliceSizeAnnotation};
+  const auto is_there = [&](std::string_view each) { return annotations.find(each) != nullptr; };
+  return std::ranges::none_of(kOwn, is_there) && std::ranges::any_of(kKueues, is_there);
+}
 
 ReadTopology read_topology(const Value& annotations) { return TopologyRequestReader(annotations).read(); }
 

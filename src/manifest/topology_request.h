@@ -18,6 +18,9 @@ std::string label_of_level(std::string_view level);
 inline constexpr std::string_view kKueueUnconstrainedTopologyAnnotation =
     "kueue.x-k8s.io/podset-unconstrained-topology";
 
+// Kueue's: the pod sets of a workload that say the same are one.
+inline constexpr std::string_view kKueuePodSetGroupAnnotation = "kueue.x-k8s.io/podset-group-name";
+
 // Volcano's: in one HyperNode of this tier or a lower one; "hard" or "soft".
 inline constexpr std::string_view kVolcanoTopologyModeAnnotation = "volcano.sh/network-topology-mode";
 inline constexpr std::string_view kVolcanoHighestTierAnnotation = "volcano.sh/network-topology-highest-tier";
@@ -43,6 +46,8 @@ struct ReadTopology {
   std::string pod_set = {};          // as part of its gang that goes by itself; empty: that of those who name none
   std::vector<TopologyProblem> problems;
 };
+// Whether it is Kueue's words that say where the pods are, and none of Berth's own: then each sort of pods is a set for itself.
+bool asks_in_kueues_words(const Value& annotations);
 // Berth's words go before Kueue's, and those before Volcano's. The level of single nodes has their label's name, kubernetes.io/hostname.
 ReadTopology read_topology(const Value& annotations);
 
