@@ -125,7 +125,7 @@ TEST(VolcanoJob, PoliciesAreRefusedWithWhatToWriteInstead) {
   } cases[] = {
       {"{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartTask}", ""},
       {"{events: [PodFailed, PodEvicted], action: RestartPod}, {event: TaskCompleted, action: CompleteJob}", ""},
-      {"{exitCode: 3, action: AbortJob, timeout: 10s}, {event: JobUnknown, action: TerminateJob}", ""},
+      {"{exitCode: 3, action: AbortJob, timeout: 10s}, {event: Unknown, action: TerminateJob}", ""},
       {"{event: PodPending, action: RestartPod, timeout: 5m}, {event: TaskFailed, action: RestartTask}", ""},
       {"{event: '*', action: RestartJob}", ""},
       {"{event: PodFailed, exitCode: 3, action: RestartJob}",
@@ -133,6 +133,9 @@ TEST(VolcanoJob, PoliciesAreRefusedWithWhatToWriteInstead) {
       {"{action: RestartJob}", "takes one of the two"},
       {"{exitCode: 0, action: RestartJob}", "spec.policies[0].exitCode"},
       {"{event: OutOfSync, action: RestartJob}", "spec.policies[0].event: Invalid value: \"OutOfSync\""},
+      {"{event: JobUnknown, action: RestartJob}",
+       "write one of PodFailed, PodEvicted, PodPending, TaskCompleted, "
+       "TaskFailed, Unknown, or '*'"},
       {"{event: PodFailed, action: ResumeJob}", "spec.policies[0].action: Invalid value: \"ResumeJob\""},
       {"{event: PodFailed, action: RestartPartition}", "write one of RestartPod, RestartTask"},
       {"{event: PodFailed}", "spec.policies[0].action"},

@@ -165,7 +165,7 @@ TEST(VolcanoJobPlan, OfAGangThatIsNotAllTheOthersComeLater) {
 
 TEST(VolcanoJobPlan, OfAnElasticGangAnyPodStandsInForOneThatIsLost) {
   VolcanoJobWorld world(tasks(VolcanoJobWorld::task("a", 1, "minAvailable: 1") + ", " + VolcanoJobWorld::task("b", 4),
-                              "minAvailable: 3, policies: [{event: JobUnknown, action: AbortJob}]"));
+                              "minAvailable: 3, policies: [{event: Unknown, action: AbortJob}]"));
   world.settle();
   EXPECT_EQ(world.there(), "a-0 b-0 b-1");
   world.set_all("Running");
@@ -440,7 +440,7 @@ TEST(VolcanoJobPlan, WhoHadNoPlaceHasNotBeenEvicted) {
 }
 
 TEST(VolcanoJobPlan, AGangOfWhichOneWaitsAgainIsUnknown) {
-  VolcanoJobWorld world(policies("{event: JobUnknown, action: AbortJob}"));
+  VolcanoJobWorld world(policies("{event: Unknown, action: AbortJob}"));
   world.settle();
   world.set_all("Running");
   world.settle();

@@ -21,7 +21,7 @@ constexpr std::size_t kHostBytesMax = 400'000;
 constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
 
 constexpr std::array<std::string_view, 6> kEvents = {"PodFailed",     "PodEvicted", "PodPending",
-                                                     "TaskCompleted", "TaskFailed", "JobUnknown"};
+                                                     "TaskCompleted", "TaskFailed", "Unknown"};
 constexpr std::array<std::string_view, 6> kActions = {"RestartPod", "RestartTask",  "RestartJob",
                                                       "AbortJob",   "TerminateJob", "CompleteJob"};
 
