@@ -32,6 +32,11 @@ class TopologyRequestReader {
       slices(kKueueSliceSizeAnnotation, annotations_[kKueueSliceSizeAnnotation].text(),
              annotations_[kKueueSliceTopologyAnnotation].text());
     }
+    if (annotations_.find(kKueueSliceLayersAnnotation) != nullptr) {
+      complain(kKueueSliceLayersAnnotation, "slices within slices are not followed; write one layer of them, as " +
+                                                std::string(kKueueSliceTopologyAnnotation) + " and " +
+                                                std::string(kKueueSliceSizeAnnotation));
+    }
     if (const Value* const exclusive = annotations_.find(kExclusiveTopologyAnnotation)) {
       read_.exclusive_level = level_in(kExclusiveTopologyAnnotation, exclusive->text());
     }

@@ -21,6 +21,10 @@ inline constexpr std::string_view kKueueUnconstrainedTopologyAnnotation =
 // Kueue's: the pod sets of a workload that say the same are one.
 inline constexpr std::string_view kKueuePodSetGroupAnnotation = "kueue.x-k8s.io/podset-group-name";
 
+// Kueue's: slices within slices.
+inline constexpr std::string_view kKueueSliceLayersAnnotation =
+    "kueue.x-k8s.io/podset-slice-required-topology-constraints";
+
 // Volcano's: in one HyperNode of this tier or a lower one; "hard" or "soft".
 inline constexpr std::string_view kVolcanoTopologyModeAnnotation = "volcano.sh/network-topology-mode";
 inline constexpr std::string_view kVolcanoHighestTierAnnotation = "volcano.sh/network-topology-highest-tier";

@@ -84,6 +84,10 @@ TEST(TopologyRequest, SaysWhatHasNoMeaning) {
       {"{volcano.sh/network-topology-highest-tier: '2'}", "'' is neither hard nor soft"},
       {"{volcano.sh/network-topology-mode: hard}",
        "annotation volcano.sh/network-topology-highest-tier: the highest tier that will do: "},
+      {"{kueue.x-k8s.io/podset-slice-required-topology-constraints: '[{topology: rack, size: 4}]'}",
+       "annotation kueue.x-k8s.io/podset-slice-required-topology-constraints: slices within slices are not followed; "
+       "write one layer of them, as kueue.x-k8s.io/podset-slice-required-topology and "
+       "kueue.x-k8s.io/podset-slice-size"},
       {"{kueue.x-k8s.io/podset-group-name: a/b}",
        "annotation kueue.x-k8s.io/podset-group-name: 'a/b' is no name; write one of letters"},
       {"{kueue.x-k8s.io/podset-unconstrained-topology: 'yes'}", "'yes' is neither true nor false; write true, or"},
