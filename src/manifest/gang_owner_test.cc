@@ -219,6 +219,34 @@ TEST(GangOwner, SaysInWhichQueueItsPodsWait) {
       << "as its operator has it";
 }
 
+TEST(GangOwner, OfRayIsInHyperNodesAsItsLabelsSay) {
+  struct Case {
+    const char* labels;
+    Topology topology;
+    const char* wrong;
+  };
+  const Case cases[] = {
+      {"{volcano.sh/network-topology-mode: hard, volcano.sh/network-topology-highest-tier-allowed: '2'}",
+       {Togetherness::kRequired, "hypernode-tier-2"},
+       ""},
+      {"{volcano.sh/network-topology-mode: soft}", {Togetherness::kPreferred, "hypernode-tier-1"}, ""},
+      {"{volcano.sh/network-topology-mode: near}", {}, "metadata.labels[volcano.sh/network-topology-mode]"},
+      {"{volcano.sh/network-topology-highest-tier-allowed: '2'}",
+       {},
+       "metadata.labels[volcano.sh/network-topology-mode]"},
+      {"{volcano.sh/network-topology-mode: hard, volcano.sh/network-topology-highest-tier-allowed: top}",
+       {},
+       "metadata.labels[volcano.sh/network-topology-highest-tier-allowed]"},
+  };
+  for (const auto& [labels, topology, wrong] : cases) {
+    for (const std::string_view kind : {kRayClusters, kRayJobs}) {
+      const PodGroupReading made = read(kind, "{}", "{labels: " + std::string(labels) + "}");
+      EXPECT_EQ(made.spec.topology, topology) << labels;
+      EXPECT_EQ(fields(made.mistakes), wrong) << labels;
+    }
+  }
+}
+
 TEST(GangOwner, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
   struct Case {
     std::string_view qualified;

@@ -8,12 +8,15 @@
 #include <utility>
 
 #include "manifest/gang_reading.h"
+#include "manifest/topology_request.h"
 
 namespace berth {
 namespace {
 
 constexpr const char* kHeadGroup = "headgroup";  // as KubeRay calls it on its pods
 constexpr const char* kVolcanoQueueLabel = "volcano.sh/queue-name";
+constexpr std::string_view kVolcanoHighestTierLabel = "volcano.sh/network-topology-highest-tier-allowed";
+constexpr const char* kVolcanoHighestTierDefault = "1";  // of Volcano's PodGroups
 constexpr const char* kRayPriorityLabel = "ray.io/priority-class-name";
 constexpr std::int64_t kReplicasMax = std::numeric_limits<std::int32_t>::max();
 
@@ -60,7 +63,24 @@ void read_cluster(GangReading& reading, const Value& spec, const std::string& pa
   if (autoscaled) reading.made.spec.of_tasks = first;
 }
 
+// KubeRay makes Volcano's networkTopology of them.
+void read_network_topology(GangReading& reading, const Value& labels) {
+  const Value& mode = labels[kVolcanoTopologyModeAnnotation];
+  const Value& tier = labels[kVolcanoHighestTierLabel];
+  if (mode.is_null() && tier.is_null()) return;
+  ReadTopology read = read_topology(
+      Value::map_of({{std::string(kVolcanoTopologyModeAnnotation), mode.text()},
+                     {std::string(kVolcanoHighestTierAnnotation), tier.text(kVolcanoHighestTierDefault)}}));
+  for (const TopologyProblem& each : read.problems) {
+    const bool of_mode = each.annotation == kVolcanoTopologyModeAnnotation;
+    const std::string_view label = of_mode ? kVolcanoTopologyModeAnnotation : kVolcanoHighestTierLabel;
+    reading.complain("metadata.labels[" + std::string(label) + "]", of_mode ? mode : tier, each.why);
+  }
+  if (read.problems.empty()) reading.made.spec.topology = std::move(read.topology);
+}
+
 void read_labels(GangReading& reading, const Value& labels) {
+  read_network_topology(reading, labels);
   if (!labels[kVolcanoQueueLabel].is_empty()) reading.made.spec.queue = labels[kVolcanoQueueLabel].text();
   reading.leave_out("metadata.labels[" + std::string(kRayPriorityLabel) + "]", labels[kRayPriorityLabel],
                     "write it as priorityClassName into the pod templates: theirs alone counts");
