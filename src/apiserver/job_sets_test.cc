@@ -90,6 +90,12 @@ TEST(JobSets, AreRefusedWithWhatToWriteInstead) {
       {set_of(kWorkers, "failurePolicy: {rules: [{action: RestartJob}]}"),
        "spec.failurePolicy.rules[0].action: Forbidden: one Job is not restarted without the others; write "
        "RestartJobSet"},
+      {set_of(kWorkers, "failurePolicy: {rules: [{action: RecreateJob}]}"),
+       "spec.failurePolicy.rules[0].action: Forbidden: one Job is not restarted without the others; write "
+       "RestartJobSet"},
+      {set_of(kWorkers, "failurePolicy: {rules: [{action: Restart}]}"),
+       "spec.failurePolicy.rules[0].action: Unsupported value: \"Restart\": supported values: \"FailJobSet\", "
+       "\"RestartJobSet\", \"RestartJobSetAndIgnoreMaxRestarts\""},
       {set_of(kWorkers, "failurePolicy: {rules: [{name: 1a, action: FailJobSet}]}"),
        "spec.failurePolicy.rules[0].name: Invalid value: \"1a\""},
       {set_of(kWorkers, "failurePolicy: {rules: [{name: a, action: FailJobSet}, {name: a, action: FailJobSet}]}"),

@@ -228,7 +228,10 @@ bool is_rule_name(std::string_view name) {
 
 void check_action(const Value& action, const std::string& path, Causes& causes) {
   if (action.is_empty()) return causes.push_back(required_value(path, "FailJobSet, RestartJobSet or the like"));
-  if (action.text() != "RestartJob" && action.text() != "RestartJobAndIgnoreMaxRestarts") return;
+  static const std::vector<std::string> kServed = {"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts"};
+  static const NameSet kOfOneJob = {"RestartJob", "RestartJobAndIgnoreMaxRestarts", "RecreateJob"};
+  if (std::ranges::find(kServed, action.text()) != kServed.end()) return;
+  if (!kOfOneJob.contains(action.text())) return causes.push_back(unsupported_value(path, action, kServed));
   causes.push_back(forbidden_value(path,
                                    "one Job is not restarted without the others; write RestartJobSet or "
                                    "RestartJobSetAndIgnoreMaxRestarts, or let the Job try again itself by its "

@@ -51,7 +51,7 @@ type jobset.FailurePolicy "What follows if a Job of a JobSet fails." {
 }
 type jobset.FailurePolicyRule "What follows a failure of one sort." {
   0 name: text "Its name; failurePolicyRuleN if absent.";
-  0 action: text! oneof=FailJobSet|RestartJobSet|RestartJobSetAndIgnoreMaxRestarts|RestartJob|RestartJobAndIgnoreMaxRestarts "What is done; the last two are refused.";
+  0 action: text! "What is done: FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts.";
   0 onJobFailureReasons: [text] "Of a Job that failed for one of these reasons; absent: for any.";
   0 onJobFailureMessagePatterns: [text] "And whose message matches one of these patterns; absent: any.";
   0 targetReplicatedJobs: [text] "Whose Jobs it is about; absent: all.";
