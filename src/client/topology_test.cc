@@ -271,6 +271,18 @@ TEST(TopologyLevels, OfHyperNodesAreTheirTiers) {
       << text;
 }
 
+TEST(TopologyTree, IsNotHiddenByATierOfHyperNodesWithoutNodes) {
+  const auto hyper_nodes = parse_yaml(
+      "metadata: {name: s1}\nspec: {tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: '^n[12]$'}}}]}\n"
+      "---\nmetadata: {name: empty}\nspec: {tier: 4, members: []}\n");
+  const std::vector<Value> nodes = with_hyper_node_labels(six_nodes(), *hyper_nodes);
+  const std::vector<NodeInUse> in_use = nodes_in_use(nodes, {});
+  const TopologyTree tree = topology_tree(*levels_of_hyper_nodes(*hyper_nodes), in_use);
+  EXPECT_EQ(tree.domains.front().name, "s1");
+  EXPECT_EQ(tree.notes,
+            std::vector<std::string>{"no node is in a HyperNode of tier 4: kubectl describe hypernodes says why"});
+}
+
 // Of n1 3 are free, of n5 1, of n2, n3 and n6 all; n4 is cordoned.
 TEST(TopologyTree, SaysIntoHowSmallPiecesTheFreeGpusAre) {
   const std::vector<Value> nodes = six_nodes();

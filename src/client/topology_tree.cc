@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "client/text_width.h"
+#include "manifest/hyper_nodes.h"
 
 namespace berth {
 namespace {
@@ -102,6 +104,19 @@ std::vector<std::string> notes_on(const std::vector<std::string>& labels, const 
                       labels[level]);
     }
   }
+  return notes;
+}
+
+// Tiers of which no HyperNode has a node split nothing: they would only hide what is below them.
+std::vector<std::string> leave_out_empty_tiers(const std::vector<NodeInUse>& nodes, std::vector<std::string>& labels) {
+  std::vector<std::string> notes;
+  std::erase_if(labels, [&](const std::string& label) {
+    const auto has_it = [&](const NodeInUse& node) { return !label_of(node, label).empty(); };
+    if (!label.starts_with(kHyperNodeLevelPrefix) || std::ranges::any_of(nodes, has_it)) return false;
+    notes.push_back("no node is in a HyperNode of tier " + label.substr(kHyperNodeLevelPrefix.size()) +
+                    ": kubectl describe hypernodes says why");
+    return true;
+  });
   return notes;
 }
 
@@ -358,8 +373,12 @@ TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeI
                            const std::vector<Value>& workloads) {
   std::vector<const NodeInUse*> all;
   for (const NodeInUse& node : nodes) all.push_back(&node);
-  TopologyTree tree{levels, {}, largest_gangs(levels.labels, nodes), notes_on(levels.labels, nodes)};
-  if (!levels.labels.empty() && !nodes.empty()) tree.domains = split(all, levels.labels, 0);
+  TopologyTree tree{.levels = levels, .domains = {}, .largest = {}, .notes = {}};
+  const std::vector<std::string>& labels = tree.levels.labels;
+  tree.notes = leave_out_empty_tiers(nodes, tree.levels.labels);
+  tree.largest = largest_gangs(labels, nodes);
+  std::ranges::move(notes_on(labels, nodes), std::back_inserter(tree.notes));
+  if (!labels.empty() && !nodes.empty()) tree.domains = split(all, labels, 0);
   tree.gangs = gangs_on_network(workloads);
   UplinkLoads loads;
   for (const GangOnNetwork& gang : tree.gangs) {

@@ -89,13 +89,22 @@ std::string own_nodes(const Topology& topology) {
   return topology.on_nodes == OnNodes::kOneEach ? ", each on a node of its own" : "";
 }
 
+// What levels that are tiers of HyperNodes begin with (manifest/hyper_nodes.h).
+constexpr std::string_view kTierPrefix = "hypernode-tier-";
+
+std::string no_domain_in_words(const std::string& level) {
+  if (!level.starts_with(kTierPrefix)) return "no node says of which " + level + " it is: none has a label " + level;
+  return "no node is in a HyperNode of tier " + level.substr(kTierPrefix.size()) +
+         "; ask for a tier of those that there are, or make such HyperNodes";
+}
+
 // "its 6 pods are to be spread evenly over 3 zones: 3 fit in a, 2 in b, none in c"
 std::string spread_in_words(const State& state, const Lack& lack, bool idle) {
   const NumberedPodSet& set = *lack.set;
   const Topology& topology = state.topologies()[set.topology];
   const Domains& domains = state.topologies().inner_domains(set.topology);
   const std::string& level = topology.spread_level;
-  if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
+  if (domains.size() == 0) return no_domain_in_words(level);
   const std::int64_t unit = topology.unit_pods();
   const std::string pods =
       "its " + (topology.has_slices() ? count_in_words(set.count / unit, "slice") + " of " + count_in_words(unit, "pod")
@@ -123,7 +132,7 @@ std::string lack_in_words(const State& state, const Lack& lack, bool idle) {
   const std::string level = anywhere ? topology.slice_level : topology.level;
   const Domains& domains =
       anywhere ? state.topologies().inner_domains(set.topology) : state.topologies().domains(set.topology);
-  if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
+  if (domains.size() == 0) return no_domain_in_words(level);
   const std::string slice = with_separators(topology.slice_pods);
   const std::string pods =
       anywhere ? "slices of " + slice + " pods" : with_separators(set.count) + (set.count == 1 ? " pod" : " pods");

@@ -58,7 +58,7 @@ TEST(HyperNodes, ATierIsALevel) {
     world.engine.set_pod(near("hypernode-tier-1", in_gang(pod(name, 8), "g", 2)));
   Round round = world.decide(2);
   EXPECT_TRUE(round.bindings.empty());
-  EXPECT_TRUE(reason_of(round, "g0").contains("no node says of which hypernode-tier-1 it is"))
+  EXPECT_TRUE(reason_of(round, "g0").contains("no node is in a HyperNode of tier 1; ask for a tier of those that "))
       << reason_of(round, "g0");
   world.hyper_nodes.set(hyper_node("a", 1, "Node", "^a"));
   world.hyper_nodes.set(hyper_node("b", 1, "Node", "^b"));
