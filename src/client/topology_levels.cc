@@ -110,7 +110,9 @@ std::string unknown_level(const std::vector<std::string>& labels, const std::vec
   for (const std::string& label : labels) {
     if (label == kHostnameLabel || known.contains(label)) continue;
     const std::vector<std::string_view> words(known.begin(), known.end());
-    const std::string_view near = nearest_word(label, words);
+    // The tree shows a label without what stands before its slash.
+    const auto shown_so = std::ranges::find(words, label, short_level);
+    const std::string_view near = shown_so != words.end() ? *shown_so : nearest_word(label, words);
     text += (text.empty() ? "no node has the label " : "; nor ") + label;
     if (!near.empty()) text += ", did you mean " + std::string(near) + "?";
   }

@@ -229,6 +229,8 @@ TEST(TopologyLevels, AreReadWithAllThatIsWrong) {
   EXPECT_FALSE(parse_levels("zone,"));
   EXPECT_EQ(unknown_level({"zone", "rak", std::string(kHostnameLabel)}, six_nodes()),
             "no node has the label rak, did you mean rack?");
+  const auto nodes = parse_yaml("metadata: {name: n, labels: {topology.kubernetes.io/zone: a}}\n");
+  EXPECT_EQ(unknown_level({"zone"}, *nodes), "no node has the label zone, did you mean topology.kubernetes.io/zone?");
 }
 
 TEST(TopologyLevels, AreThoseOfTopologiesOrFound) {
