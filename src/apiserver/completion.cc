@@ -12,6 +12,7 @@
 #include "apiserver/other_views.h"
 #include "apiserver/policy_warnings.h"
 #include "apiserver/presentation.h"
+#include "apiserver/scheduler_warnings.h"
 
 namespace berth {
 namespace {
@@ -134,6 +135,7 @@ void add_pod_warnings(const ServerParts& parts, const Exchange& exchange, const 
                       std::vector<std::string>& warnings) {
   if (exchange.user.name.starts_with("system:")) return;
   for (std::string& each : annotation_warnings(*exchange.route.kind, object)) warnings.push_back(std::move(each));
+  for (std::string& each : scheduler_warnings(*exchange.route.kind, object)) warnings.push_back(std::move(each));
   for (std::string& each : parts.node_amounts.warnings(*exchange.route.kind, object, parts.now())) {
     warnings.push_back(std::move(each));
   }

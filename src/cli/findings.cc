@@ -11,6 +11,7 @@
 
 #include "controllers/controller.h"
 #include "manifest/json.h"
+#include "manifest/scheduler_name.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 
@@ -55,6 +56,7 @@ const Value& condition(const Value& object, std::string_view type) {
 std::string reason_of_wait(const Value& pod) {
   if (!pod["spec"]["schedulingGates"].is_empty()) return "scheduling gates";
   const std::string_view message = condition(pod, "PodScheduled")["message"].text();
+  if (message.empty() && !left_to_another_scheduler(pod).empty()) return "of another scheduler";
   if (message.empty()) return "not looked at by a scheduler";
   return std::string(message.substr(0, std::min(message.find_first_of(":;\n"), std::size_t{60})));
 }

@@ -102,15 +102,17 @@ TEST(Doctor, CountsWhyPodsWait) {
                                    pod("c", 60, R"("status":{"phase":"Failed"})"), object("{}")};
   const std::vector<Value> long_ones = {pod("a", 10, waiting_for("Capacity: 3 of 8 GPUs")),
                                         pod("b", 60, waiting_for("Behind: c is first")),
-                                        pod("c", 20, waiting_for("Capacity: 5 of 8 GPUs")), pod("d", 30, ""),
-                                        pod("e", 30, R"("spec":{"schedulingGates":[{"name":"x"}]})")};
+                                        pod("c", 20, waiting_for("Capacity: 5 of 8 GPUs")),
+                                        pod("d", 30, ""),
+                                        pod("e", 30, R"("spec":{"schedulingGates":[{"name":"x"}]})"),
+                                        pod("f", 30, R"("spec":{"schedulerName":"volcano"})")};
   const std::vector<Value> one = {pod("a", 600, "")};
   expect_each({
       {"none", waiting_finding({}, kNow), Verdict::kOk, "none"},
       {"not for long", waiting_finding(fine, kNow), Verdict::kOk, "none"},
       {"by reason", waiting_finding(long_ones, kNow), Verdict::kWarn,
-       "5 have waited for ten minutes or more (2 Capacity, 1 Behind, 1 not looked at by a scheduler, 1 scheduling "
-       "gates); the longest is lab/b, 60m",
+       "6 have waited for ten minutes or more (2 Capacity, 1 Behind, 1 not looked at by a scheduler, 1 of another "
+       "scheduler, 1 scheduling gates); the longest is lab/b, 60m",
        "kubectl describe pod -n lab b"},
       {"one", waiting_finding(one, kNow), Verdict::kWarn, "1 has waited", "-n lab a"},
   });

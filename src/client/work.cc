@@ -13,6 +13,7 @@
 #include "manifest/gpu_need.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
+#include "manifest/scheduler_name.h"
 #include "manifest/timestamp.h"
 #include "manifest/vgpu_resources.h"
 #include "model/quantity.h"
@@ -75,7 +76,9 @@ std::string why_pod_waits(const Value& pod) {
   const Value& gates = pod["spec"]["schedulingGates"];
   if (!gates.items().empty()) return "scheduling gate " + std::string(gates.items().front()["name"].text());
   const std::string_view told = condition_of(pod, "PodScheduled")["message"].text();
-  return told.empty() ? "the scheduler has not looked at it yet" : std::string(told);
+  if (!told.empty()) return std::string(told);
+  std::string others = left_to_another_scheduler(pod);
+  return others.empty() ? "the scheduler has not looked at it yet" : others;
 }
 
 // What the pods of one piece of work are doing.

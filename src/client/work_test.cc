@@ -127,6 +127,10 @@ TEST(Work, APodWithoutAJobStandsForItself) {
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.what);
+      {"of another scheduler", begin + "}\nspec: {schedulerName: kai-scheduler}\n",
+       "pod/p default waiting 0/1 - - 60s schedulerName 'kai-scheduler' is not Berth's, which leaves the pod to th..."},
+      {"of Berth", begin + "}\nspec: {schedulerName: default-scheduler}\n",
+       "pod/p default waiting 0/1 - - 60s the scheduler has not looked at it yet"},
     const std::vector<Work> work = read_work({}, objects(each.pod));
     const Listing listing = list_work(work, false, kNow);
     ASSERT_EQ(listing.rows.size(), 1U);

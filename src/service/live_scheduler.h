@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/rng.h"
 #include "kube/alarm.h"
 #include "kube/transport.h"
+#include "manifest/scheduler_name.h"
 #include "manifest/timestamp.h"
 #include "model/policy.h"
 #include "service/live_engine.h"
@@ -28,7 +30,7 @@ struct LiveSchedulerOptions {
   std::string journal_folder;     // empty: no journal
   bool finds_changes = false;     // it tells those who wait by which small changes they would start at once
   // Pods that name one of these in spec.schedulerName are placed; all others are counted where they run.
-  std::vector<std::string> scheduler_names = {"berth", "default-scheduler"};
+  std::vector<std::string> scheduler_names = {std::begin(kOwnSchedulerNames), std::end(kOwnSchedulerNames)};
   int in_flight_max = 64;
   std::function<void(const std::string&)> log;  // one line
 };
