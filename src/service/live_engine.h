@@ -73,6 +73,12 @@ class LiveEngine {
   void note_not_told(const std::string& uid);
   // The same of how a group stands.
   void note_workload_told(const std::string& group);
+  // Whatever stands in such an object, or whether there is one: how its group stands is told anew, if there is one.
+  void tell_workload_anew(const WorkloadKey& workload);
+  // Takes out those of which there are pods, be it that they have ended.
+  void leave_out_workloads_of_groups(std::set<WorkloadKey>& workloads) const;
+  // How many groups have lost their last pod.
+  std::size_t groups_gone() const { return groups_gone_; }
   // Moves that somebody was shown are asked for at the next decision, which says what came of them; of those asked for before, no more.
   void ask_for_moves(AskedMoves asked) { asked_moves_ = std::move(asked); }
   // The pods of those who run as they are to be, and may be moved by name; each in the order of its pods.
@@ -177,6 +183,8 @@ class LiveEngine {
     std::optional<Time> partial_since;
     std::optional<Time> whole_by;  // it has lost some: until then others are to be in their place
     std::optional<WorkloadPhase> told_phase;
+    std::string told_queue;
+    std::int64_t told_size = 0;
     std::string told;
     std::optional<Shortfall> told_shortfall;
     Time told_shortfall_at;
@@ -389,6 +397,7 @@ class LiveEngine {
                          std::vector<Member*>& in_order);
   void settle_group(const std::string& key, Time now);
   Tally tally(const Group& group);
+  const PodFacts* first_of(const Group& group) const;
   // The code and text of what keeps a group from the engine; empty code: nothing does.
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
   void note_failure(const NodeFacts& node);
@@ -543,6 +552,7 @@ class LiveEngine {
   std::map<std::string, Member> members_;             // by uid
   std::map<std::uint64_t, std::string> by_sequence_;  // uid
   std::map<std::string, Group> groups_;
+  std::size_t groups_gone_ = 0;
   std::uint64_t next_sequence_ = 0;
 
   std::map<std::string, LiveCircle> circles_;            // by name

@@ -169,6 +169,26 @@ void LiveEngine::note_workload_told(const std::string& key) {
   if (std::exchange(at->second.tell_more, false)) untold_.insert(key);
 }
 
+// nullptr: none of it is there any more.
+const PodFacts* LiveEngine::first_of(const Group& group) const {
+  return group.members.empty() ? nullptr : &members_.at(by_sequence_.at(*group.members.begin())).facts;
+}
+
+void LiveEngine::tell_workload_anew(const WorkloadKey& workload) {
+  for (auto& [key, group] : groups_) {
+    const PodFacts* const first = first_of(group);
+    if (first == nullptr || first->workload_name != workload.second || first->name_space != workload.first) continue;
+    group.told_phase.reset();
+    untold_.insert(key);
+  }
+}
+
+void LiveEngine::leave_out_workloads_of_groups(std::set<WorkloadKey>& workloads) const {
+  for (const auto& [key, group] : groups_) {
+    if (const PodFacts* const first = first_of(group)) workloads.erase({first->name_space, first->workload_name});
+  }
+}
+
 void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
   const auto at = groups_.find(key);
   if (at == groups_.end()) return;
@@ -239,11 +259,13 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                                                                              : WorkloadPhase::kPending;
   const std::string& text = phase == WorkloadPhase::kEvicted ? group.evicted_why : waits;
   const bool phase_changed = group.told_phase != phase;
+  const std::string& queue = tally.first->queue;
+  const bool same_spec = group.told_queue == queue && group.told_size == tally.size;
   const bool same_code = group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'));
   std::optional<Shortfall> shortfall;
   if (phase == WorkloadPhase::kPending && !tally.waiting.empty()) shortfall = shortfall_of_group(group);
   const auto network = phase == WorkloadPhase::kAdmitted ? network_use_of_group(group) : std::nullopt;
-  if (!phase_changed && same_code && network == group.told_network) {
+  if (!phase_changed && same_code && same_spec && network == group.told_network) {
     if (shortfall == group.told_shortfall) return;
     if (const Time due = group.told_shortfall_at + kRetellAfter; now < due) {
       earlier(round.again_at, due);
@@ -256,6 +278,8 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
     return;
   }
   group.told_phase = phase;
+  group.told_queue = queue;
+  group.told_size = tally.size;
   group.told = text;
   group.told_shortfall = shortfall;
   group.told_shortfall_at = now;

@@ -72,6 +72,7 @@ std::vector<std::string> LiveEngine::take_unsettled() {
     if (group->second.members.empty()) {
       groups_.erase(group);
       partial_.erase(key);
+      ++groups_gone_;
       continue;
     }
     const std::uint64_t first = *group->second.members.begin();

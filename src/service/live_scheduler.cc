@@ -21,6 +21,7 @@
 #include "service/defragmentations.h"
 #include "service/facts.h"
 #include "service/forecaster.h"
+#include "service/group_workloads.h"
 #include "service/hyper_nodes.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
@@ -252,6 +253,16 @@ class RunningScheduler final : public LiveScheduler {
         [this](const ObjectChange& change) {
           return Fold([this, change](LiveEngine&) {
             change.after ? namespaces_->set(*change.after) : namespaces_->remove(name_in(change));
+          });
+        },
+        [this] { begin_workloads(); });
+  }
+  void begin_workloads() {
+    workload_mirror_ = watch(
+        "workloads.berth.dev",
+        [this](const ObjectChange& change) {
+          return Fold([this, change](LiveEngine& engine) {
+            change.after ? group_workloads_.set(*change.after) : group_workloads_.remove(*change.before, engine);
           });
         },
         [this] { begin_jobs(); });
@@ -653,8 +664,14 @@ class RunningScheduler final : public LiveScheduler {
                  });
   }
 
-  // The object is made where it is missing; that it is there already is as good.
+  // The object is made where it is missing; one that is there already is made to say what the group is now.
   void tell(const WorkloadNews& news, Time now) {
+    if (const auto correction = group_workloads_.correction(news)) {
+      outbox_.send(Outbox::Urgency::kTelling, *correction,
+                   [this, key = WorkloadKey(news.name_space, news.name)](const ApiAnswer& answer) {
+                     if (is_passing(answer)) later(kRetryMax, [this, key] { engine_->tell_workload_anew(key); });
+                   });
+    }
     outbox_.send(
         Outbox::Urgency::kTelling, workload_status_call(news, now), [this, news, now](const ApiAnswer& answer) {
           const auto told = [this, group = news.group](const ApiAnswer&) { engine_->note_workload_told(group); };
@@ -665,6 +682,15 @@ class RunningScheduler final : public LiveScheduler {
                          outbox_.send(Outbox::Urgency::kTelling, workload_status_call(news, now), told);
                        });
         });
+  }
+
+  void delete_leftovers() {
+    if (decisions_ == 0) return;
+    for (const ApiCall& call : group_workloads_.leftovers(*engine_)) {
+      outbox_.send(Outbox::Urgency::kTelling, call, [this](const ApiAnswer& answer) {
+        if (is_passing(answer)) group_workloads_.note_not_deleted();
+      });
+    }
   }
 
   // A node's events name it by its name, as its kubelet does.
@@ -689,9 +715,9 @@ class RunningScheduler final : public LiveScheduler {
   // Why it does not decide yet: once each.
   void tell_trouble() {
     std::vector<const Mirror*> mirrors = {
-        nodes_.get(),         hyper_node_mirror_.get(), flavors_.get(), budgets_.get(), queues_.get(),
-        circles_.get(),       reservations_.get(),      jobs_.get(),    pods_.get(),    defragmentation_mirror_.get(),
-        what_if_mirror_.get()};
+        nodes_.get(),          hyper_node_mirror_.get(), flavors_.get(), budgets_.get(), queues_.get(),
+        circles_.get(),        reservations_.get(),      jobs_.get(),    pods_.get(),    defragmentation_mirror_.get(),
+        what_if_mirror_.get(), workload_mirror_.get()};
     for (const auto* const list : {&other_mirrors_, &group_mirrors_}) {
       for (const auto& each : *list) mirrors.push_back(each.get());
     }
@@ -710,6 +736,7 @@ class RunningScheduler final : public LiveScheduler {
       tell_other_queues();
       tell_unused_nodes();
       tell_reservations(now);
+      delete_leftovers();
       const std::map<std::string, QueueStanding> standings = engine_->queue_standings();
       told_.keep_only(standings);
       std::erase_if(warned_, [&](const auto& each) { return !standings.contains(each.first.first); });
@@ -799,6 +826,7 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<Namespaces> namespaces_;
   std::optional<Predecessors> predecessors_;
   std::optional<HyperNodes> hyper_nodes_;
+  GroupWorkloads group_workloads_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
   ToldStandings told_;
@@ -827,7 +855,7 @@ class RunningScheduler final : public LiveScheduler {
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
   std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, reservations_,
-      defragmentation_mirror_, what_if_mirror_, namespace_mirror_, jobs_, pods_;
+      defragmentation_mirror_, what_if_mirror_, namespace_mirror_, workload_mirror_, jobs_, pods_;
   std::vector<std::unique_ptr<Mirror>> other_mirrors_, group_mirrors_;
 };
 

@@ -253,6 +253,41 @@ TEST_F(LiveSchedulerTest, AGangStartsWholeAndItsWorkloadSaysHowItStands) {
   }));
 }
 
+// Also when it was made by an earlier scheduler, for another group of its name; one in which no scheduler says anything stays.
+TEST_F(LiveSchedulerTest, AWorkloadIsThereForAsLongAsItsPodsAre) {
+  const std::string workloads = "/apis/berth.dev/v1alpha1/namespaces/default/workloads";
+  for (const std::string name : {"g", "left", "foreign"}) {
+    const ApiAnswer made =
+        server_.call("POST", workloads,
+                     R"({"metadata":{"name":")" + name +
+                         R"("},"spec":{"queue":"old","podSets":[{"name":"main","count":7,"requests":{"cpu":"1"}}]}})");
+    ASSERT_TRUE(made.ok()) << made.body;
+    const std::string status =
+        R"({"status":{"conditions":[{"type":"Admitted","status":"False","reason":"Capacity","message":"m",)"
+        R"("lastTransitionTime":"2026-11-21T08:00:00Z"}]}})";
+    if (name != "foreign") {
+      ASSERT_TRUE(server_.call("PATCH", workloads + "/" + name + "/status", status).ok());
+    }
+  }
+  add_node("n1", 8);
+  const std::string gang = R"(,"labels":{"berth.dev/pod-group":"g"},"annotations":{"berth.dev/pod-group-size":"2"})";
+  add_pod("g0", 4, gang);
+  add_pod("g1", 4, gang);
+  start();
+  ASSERT_TRUE(eventually([&] { return !node_of("g0").empty() && !node_of("g1").empty(); }));
+  EXPECT_TRUE(eventually([&] {
+    return to_json(get(workloads + "/g")["spec"]) ==
+           R"({"queue":"default","podSets":[{"name":"main","count":2,"requests":{"nvidia.com/gpu":"4"}}]})";
+  })) << to_json(get(workloads + "/g")["spec"]);
+  EXPECT_TRUE(eventually([&] { return server_.call("GET", workloads + "/left").status == 404; }));
+  for (const std::string pod : {"g0", "g1"}) {
+    ASSERT_TRUE(server_.call("DELETE", "/api/v1/namespaces/default/pods/" + pod + "?gracePeriodSeconds=0").ok());
+  }
+  EXPECT_TRUE(eventually([&] { return server_.call("GET", workloads + "/g").status == 404; }));
+  EXPECT_TRUE(server_.call("GET", workloads + "/foreign").ok());
+  scheduler_.reset();
+}
+
 // Whoever made the lost one makes another, which has its place, though somebody has waited for longer.
 TEST_F(LiveSchedulerTest, AGangThatLosesAPodIsMadeWholeAgain) {
   add_node("n1", 8);

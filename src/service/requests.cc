@@ -272,12 +272,17 @@ Value floor_use_status(const FloorRecord& record) {
 
 }  // namespace
 
-ApiCall workload_creation_call(const WorkloadNews& news) {
-  Value body = Value::map_of({{"apiVersion", "berth.dev/v1alpha1"}, {"kind", "Workload"}});
-  Value metadata = Value::map_of({{"name", news.name}, {"namespace", news.name_space}});
+Value workload_spec(const WorkloadNews& news) {
   Value spec = Value::map_of({{"queue", news.queue}});
   spec.at("podSets").push_back(
       Value::map_of({{"name", "main"}, {"count", news.size}, {"requests", requests_of(news)}}));
+  return spec;
+}
+
+ApiCall workload_creation_call(const WorkloadNews& news) {
+  Value body = Value::map_of({{"apiVersion", "berth.dev/v1alpha1"}, {"kind", "Workload"}});
+  Value metadata = Value::map_of({{"name", news.name}, {"namespace", news.name_space}});
+  Value spec = workload_spec(news);
   if (!news.owner.uid.empty()) {
     const Value owner = Value::map_of({{"apiVersion", news.owner.api_version},
                                        {"kind", news.owner.kind},

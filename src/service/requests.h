@@ -35,6 +35,8 @@ ApiCall eviction_call(const PodEviction& eviction, Time now);
 // With uid and revision as preconditions: whoever came later under the same name is left alone, and who has ended meanwhile.
 ApiCall rollback_call(const Rollback& rollback);
 // The Workload object of a group: owned by whatever controls its pods, so that it ends with it.
+// What its Workload says of a group: its queue, and what its pods ask.
+Value workload_spec(const WorkloadNews& news);
 ApiCall workload_creation_call(const WorkloadNews& news);
 ApiCall workload_status_call(const WorkloadNews& news, Time now);
 // Who has been on which GPUs of a node.

@@ -101,6 +101,9 @@ struct Rollback {
   std::string why;
 };
 
+// Of a Workload object: its namespace and name.
+using WorkloadKey = std::pair<std::string, std::string>;
+
 enum class WorkloadPhase : std::uint8_t { kPending, kAdmitted, kEvicted, kFinished };
 
 // How a group of pods that start together stands, when that has changed: what its Workload object says.
