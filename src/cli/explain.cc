@@ -19,6 +19,7 @@
 #include "client/asking.h"
 #include "client/listing.h"
 #include "client/work.h"
+#include "client/work_queues.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -45,15 +46,6 @@ Asked<SeenWork> see_one(Transport& server, const WorkName& name, const std::stri
   std::vector<Value> own = pods_of_job(*pods, (*object)["metadata"]["uid"].text());
   std::vector<Work> work = read_work({*object}, own);
   return SeenWork{std::move(work.front()), std::move(own)};
-}
-
-// Not everybody may look at these; what is there stays unsaid then.
-Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space) {
-  auto objects = list_objects(server, kind, name_space);
-  if (objects) return objects;
-  const int code = objects.error().exit_code;
-  if (code == kExitForbidden || code == kExitNotFound) return std::vector<Value>();
-  return std::unexpected(objects.error());
 }
 
 // What the scheduler says of those who start with it; null: nothing, or not to everybody.
@@ -83,8 +75,10 @@ Asked<Account> account_for(Transport& server, const SeenWork& seen) {
   for (const Value& node : *nodes) amounts.insert(allocatable_of(node));
   auto workload = seen_workload(server, seen);
   if (!workload) return std::unexpected(workload.error());
+  std::vector<Work> work = {seen.work};
+  take_queues_of_groups(work, {*workload});
   return account_of(
-      seen.work,
+      work.front(),
       {.others = *std::move(others),
        .others_are_all = all_seen,
        .queues = *std::move(queues),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "client/work_queues.h"
 
 namespace berth {
 namespace {
@@ -18,14 +19,23 @@ Asked<std::vector<Work>> see_work(Transport& server, const std::string& name_spa
   if (!jobs) return std::unexpected(jobs.error());
   const auto pods = list_objects(server, "pods", name_space);
   if (!pods) return std::unexpected(pods.error());
+  auto volcanos = seen_or_nothing(server, "jobs.batch.volcano.sh", name_space);
+  if (!volcanos) return std::unexpected(volcanos.error());
+  const auto workloads = seen_or_nothing(server, "workloads.berth.dev", name_space);
+  if (!workloads) return std::unexpected(workloads.error());
   std::vector<Value> all = *jobs;
-  // Not every server has these, nor may everybody look at them.
-  if (auto volcanos = list_objects(server, "jobs.batch.volcano.sh", name_space)) {
-    std::ranges::move(*volcanos, std::back_inserter(all));
-  } else if (volcanos.error().exit_code != kExitForbidden && volcanos.error().exit_code != kExitNotFound) {
-    return std::unexpected(volcanos.error());
-  }
-  return read_work(all, *pods);
+  std::ranges::move(*volcanos, std::back_inserter(all));
+  std::vector<Work> work = read_work(all, *pods);
+  take_queues_of_groups(work, *workloads);
+  return work;
+}
+
+Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space) {
+  auto objects = list_objects(server, kind, name_space);
+  if (objects) return objects;
+  const int code = objects.error().exit_code;
+  if (code == kExitForbidden || code == kExitNotFound) return std::vector<Value>();
+  return std::unexpected(objects.error());
 }
 
 AskFailure not_found_or(AskFailure failure, Transport& server, const WorkName& name, const std::string& name_space) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "client/topology_tree.h"
 #include "client/work.h"
 #include "client/work_choice.h"
+#include "client/work_queues.h"
 #include "manifest/hyper_nodes.h"
 #include "manifest/timestamp.h"
 
@@ -72,12 +74,33 @@ std::string no_jobs(const TypedShow& typed, const std::string& name_space) {
   return text + " in namespace " + name_space + "; -A shows all namespaces.";
 }
 
+// What somebody names by -q: a Queue of Berth's, or another by the name that the scheduler and `berth jobs` have for it.
+struct QueueKind {
+  std::string_view prefix, qualified, what, remedy;
+  bool is_local = false;            // of a namespace
+  bool leads_local_queues = false;  // work is in it through LocalQueues
+  std::string name = {};            // without the prefix
+};
+
+QueueKind kind_of_queue(const std::string& queue) {
+  const QueueKind kinds[] = {
+      {"clusterqueue/", "clusterqueues.kueue.x-k8s.io", "ClusterQueue", "`kubectl get clusterqueues`", false, true},
+      {"localqueue/", "localqueues.kueue.x-k8s.io", "LocalQueue", "`kubectl get localqueues`", true},
+      {"volcano/", "queues.scheduling.volcano.sh", "Queue of Volcano's", "`kubectl get queues.scheduling.volcano.sh`"},
+      {"", "queues.berth.dev", "queue", "`berth queue`"},
+  };
+  QueueKind kind = *std::ranges::find_if(kinds, [&](const QueueKind& each) { return queue.starts_with(each.prefix); });
+  kind.name = queue.substr(kind.prefix.size());
+  return kind;
+}
+
 // Perhaps there is no such queue, or no such namespace; whoever may not know is not told.
 int say_no_jobs(Transport& server, const TypedShow& typed, const std::string& name_space) {
   if (!typed.wish.queue.empty()) {
-    const auto queues = list_objects(server, "queues.berth.dev", "");
-    if (queues && !is_named_among(typed.wish.queue, *queues)) {
-      return fail(no_such("queue", typed.wish.queue, *queues, "`berth queue`"));
+    const QueueKind kind = kind_of_queue(typed.wish.queue);
+    const auto queues = list_objects(server, kind.qualified, kind.is_local ? name_space : "");
+    if (queues && !is_named_among(kind.name, *queues)) {
+      return fail(no_such(kind.what, kind.name, *queues, kind.remedy));
     }
   }
   const auto known = name_space.empty() ? Asked<Value>() : read_object(server, "namespaces", "", name_space);
@@ -99,6 +122,16 @@ Asked<std::vector<Work>> chosen_work(const WorkChoice& choice, std::vector<Work>
   return choice.of(std::move(work));
 }
 
+// Jobs, pods, Volcano's Jobs, Workloads and, if they were asked for, LocalQueues.
+std::vector<Work> work_seen(const SeenObjects& seen) {
+  std::vector<Value> jobs = seen[0];
+  jobs.insert(jobs.end(), seen[2].begin(), seen[2].end());
+  std::vector<Work> work = read_work(jobs, seen[1]);
+  take_queues_of_groups(work, seen[3]);
+  if (seen.size() > 4) take_cluster_queues(work, seen[4]);
+  return work;
+}
+
 int show_jobs(const TypedShow& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
@@ -112,13 +145,15 @@ int show_jobs(const TypedShow& typed) {
   ListingView view;
   view.kinds = {{"jobs.batch", name_space},
                 {"pods", name_space},
-                {.qualified = "jobs.batch.volcano.sh", .name_space = name_space, .if_allowed = true}};
+                {.qualified = "jobs.batch.volcano.sh", .name_space = name_space, .if_allowed = true},
+                {.qualified = "workloads.berth.dev", .name_space = name_space, .if_allowed = true}};
+  if (kind_of_queue(typed.wish.queue).leads_local_queues) {
+    view.kinds.push_back({.qualified = "localqueues.kueue.x-k8s.io", .name_space = name_space, .if_allowed = true});
+  }
   view.style = *style;
   view.watch = typed.watch;
   view.listing = [&](const SeenObjects& seen) -> Asked<Listing> {
-    std::vector<Value> jobs = seen[0];
-    jobs.insert(jobs.end(), seen[2].begin(), seen[2].end());
-    const auto work = chosen_work(*choice, read_work(jobs, seen[1]), name_space);
+    const auto work = chosen_work(*choice, work_seen(seen), name_space);
     if (!work) return std::unexpected(work.error());
     return list_work(*work, typed.all_namespaces, system_wall_clock()());
   };

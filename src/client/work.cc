@@ -17,6 +17,7 @@
 #include "manifest/timestamp.h"
 #include "manifest/vgpu_resources.h"
 #include "model/quantity.h"
+#include "manifest/workload_name.h"
 
 namespace berth {
 namespace {
@@ -351,6 +352,7 @@ Work read_pod_work(const Value& pod) {
 std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Value>& pods) {
   std::map<std::string_view, PodTally> tallies;
   std::vector<Work> work;
+  work.workload = workload_name_of(pod);
   for (const Value& pod : pods) {
     if (const std::string_view job = owning_job(pod); job.empty()) {
       work.push_back(read_pod_work(pod));

@@ -49,6 +49,9 @@ struct Work {
   std::string uid;
   Value labels;  // null: none
   std::string queue;
+  std::string
+      cluster_queue;  // that its LocalQueue leads to: "clusterqueue/main"; empty: it is in none, or nobody has looked
+  std::string workload;  // of a pod that starts with others: what their Workload is called
   WorkState state = WorkState::kWaiting;
   // Why pods wait and how many say so, the most frequent first; or why it failed.
   std::vector<std::pair<std::string, int>> reasons;

@@ -70,7 +70,7 @@ bool goes_before(const Work& a, const Work& b, WorkOrder order) {
 std::vector<Work> WorkChoice::of(std::vector<Work> work) const {
   std::erase_if(work, [&](const Work& each) {
     return (!names.empty() && std::ranges::find(names, each.name) == names.end()) ||
-           (!queue.empty() && each.queue != queue) ||
+           (!queue.empty() && each.queue != queue && each.cluster_queue != queue) ||
            (!states.empty() && std::ranges::find(states, each.state) == states.end()) || !labels.matches(each.labels);
   });
   std::ranges::stable_sort(work, [&](const Work& a, const Work& b) { return goes_before(a, b, order); });

@@ -26,7 +26,7 @@ enum class WorkOrder : std::uint8_t { kCreation, kName, kAge, kGpus, kState, kQu
 
 struct WorkChoice {
   std::vector<WorkName> names;
-  std::string queue;
+  std::string queue;  // as work says it, or "clusterqueue/NAME" of those in its LocalQueues
   std::vector<WorkState> states;
   LabelSelector labels;
   WorkOrder order = WorkOrder::kCreation;
