@@ -171,7 +171,11 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
   const Value& pod_template = spec["template"];
   check_template_metadata(pod_template["metadata"], "spec.template.metadata", causes);
   check_pod_spec(pod_template["spec"], "spec.template.spec", causes);
-  if (request.operation == Operation::kCreate) check_slices(pod_template["spec"], "spec.template.spec", causes);
+  const bool is_new = request.operation == Operation::kCreate;
+  const bool is_another =
+      request.before != nullptr && (*request.before)["spec"]["template"]["spec"] != pod_template["spec"];
+  if (is_new || is_another) check_placing(pod_template["spec"], "spec.template.spec", causes);
+  if (is_new) check_slices(pod_template["spec"], "spec.template.spec", causes);
   check_pod_annotations(pod_template["metadata"], pod_template["spec"], "spec.template.metadata", causes);
   check_restart_policy(pod_template["spec"], causes);
   if (!pod_template["spec"]["nodeName"].is_empty()) {

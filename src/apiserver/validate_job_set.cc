@@ -90,8 +90,9 @@ void check_annotations(const Value& metadata, const Value* of_jobs, const std::s
 // ---- the parts -------------------------------------------------------------------------------------------------------
 
 // What is wrong with a Job that the template makes, said of the template.
-void check_template(const Value& job, const std::string& path, Causes& causes) {
+void check_template(const Value& job, Operation operation, const std::string& path, Causes& causes) {
   AdmissionRequest request;
+  request.operation = operation;
   request.kind = find_served("batch", "v1", "jobs");
   Value copy = job;
   request.object = &copy;
@@ -137,7 +138,7 @@ std::int64_t pods_of(const Value& job) {
 }
 
 // Gives the names of the parts.
-NameSet check_replicated_jobs(const Value& set, Causes& causes) {
+NameSet check_replicated_jobs(const Value& set, Operation operation, Causes& causes) {
   NameSet names;
   const Value& list = set["spec"]["replicatedJobs"];
   const bool in_order = set["spec"]["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
@@ -157,7 +158,7 @@ NameSet check_replicated_jobs(const Value& set, Causes& causes) {
     check_annotations(each["template"]["metadata"], &set, path + ".template.metadata", causes);
     check_annotations(each["template"]["spec"]["template"]["metadata"], nullptr,
                       path + ".template.spec.template.metadata", causes);
-    check_template(job, path, causes);
+    check_template(job, operation, path, causes);
     if (!each["name"].is_empty() && !names.insert(each["name"].text()).second) {
       causes.push_back(duplicate_value(path + ".name", each["name"]));
     }
@@ -357,7 +358,7 @@ void check_job_set(const AdmissionRequest& request, Causes& causes) {
   const Value& set = *request.object;
   check_annotations(set["metadata"], &set, "metadata", causes);
   check_time_annotations(set["metadata"], "metadata", causes);
-  const NameSet names = check_replicated_jobs(set, causes);
+  const NameSet names = check_replicated_jobs(set, request.operation, causes);
   check_policies(set["spec"], names, causes);
   check_coordinator(set, causes);
   check_rest(set, causes);

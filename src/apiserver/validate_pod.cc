@@ -486,7 +486,10 @@ void check_pod(const AdmissionRequest& request, Causes& causes) {
     return;
   }
   check_pod_spec(pod["spec"], "spec", causes);
-  if (request.operation == Operation::kCreate) check_slices(pod["spec"], "spec", causes);
+  if (request.operation == Operation::kCreate) {
+    check_placing(pod["spec"], "spec", causes);
+    check_slices(pod["spec"], "spec", causes);
+  }
   check_pod_annotations(pod["metadata"], pod["spec"], "metadata", causes);
   if (request.operation == Operation::kUpdate && request.before != nullptr) {
     check_pod_update(*request.before, pod, causes);

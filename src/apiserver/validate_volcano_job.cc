@@ -15,6 +15,7 @@ void check_task(const Value& task, bool is_new, const std::string& path, Causes&
   const std::string spec = path + ".template.spec";
   check_template_metadata(pod_template["metadata"], path + ".template.metadata", causes);
   check_pod_spec(pod_template["spec"], spec, causes);
+  if (is_new) check_placing(pod_template["spec"], spec, causes);
   if (is_new) check_slices(pod_template["spec"], spec, causes);
   check_pod_annotations(pod_template["metadata"], pod_template["spec"], path + ".template.metadata", causes);
   if (!pod_template["spec"]["nodeName"].is_empty()) {

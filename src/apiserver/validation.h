@@ -36,6 +36,8 @@ void check_template_metadata(const Value& metadata, const std::string& path, Cau
 
 // Of a pod or a template; `path` is "spec" or "spec.template.spec".
 void check_pod_spec(const Value& spec, const std::string& path, Causes& causes);
+// What it says of where it may be: of new ones alone, for those that are there already run or wait as they are.
+void check_placing(const Value& spec, const std::string& path, Causes& causes);
 // That what one pod asks of slices (MIG) can be given to one pod.
 void check_slices(const Value& spec, const std::string& path, Causes& causes);
 // Berth's own annotations: fractions, models, groups, simulated runs. `spec` is what the pods will ask for.
