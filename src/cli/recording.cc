@@ -157,11 +157,37 @@ std::string instead_of(std::string_view name, std::span<const std::string_view> 
   return near.empty() ? "; there are: " + printable(listed_words(known)) : "; did you mean " + printable(near) + "?";
 }
 
+namespace {
+
+// Of "default/js/UID", who start together: "js".
+std::string_view gang_in(std::string_view recorded) {
+  const std::size_t first = recorded.find('/'), last = recorded.rfind('/');
+  return first == last ? std::string_view() : recorded.substr(first + 1, last - first - 1);
+}
+
+// The Jobs of a JobSet, "job/js-a-0", start together under its name, "js"; empty: there is none of that.
+std::string gang_instead_of(std::string_view name, std::span<const std::string_view> known) {
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+  std::string_view nearest;
+  for (const std::string_view each : known) {
+    const std::string_view gang = gang_in(each);
+    const bool is_of_it =
+        !gang.empty() && name.starts_with(gang) && (name.size() == gang.size() || name[gang.size()] == '-');
+    if (is_of_it && gang.size() > nearest.size()) nearest = gang;
+  }
+  if (nearest.empty()) return "";
+  return "; the Jobs of a JobSet start together under its name: write " + printable(nearest);
+}
+
+}  // namespace
+
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload) {
   if (const auto found = recorded.find(workload)) return *found;
   const std::vector<std::string_view> names(recorded.workloads.begin(), recorded.workloads.end());
   if (names.empty()) return Complaints({workload}, "nobody was submitted until then; name a later moment");
-  return Complaints({workload}, "nobody of this name was submitted until then" + instead_of(workload, names));
+  const std::string gang = gang_instead_of(workload, names);
+  return Complaints(
+      {workload}, "nobody of this name was submitted until then" + (gang.empty() ? instead_of(workload, names) : gang));
 }
 
 }  // namespace berth

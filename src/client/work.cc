@@ -11,13 +11,14 @@
 #include "base/wording.h"
 #include "manifest/given_gpus.h"
 #include "manifest/gpu_need.h"
+#include "manifest/label_syntax.h"
 #include "manifest/labels.h"
-#include "manifest/slice_resources.h"
 #include "manifest/scheduler_name.h"
+#include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/vgpu_resources.h"
-#include "model/quantity.h"
 #include "manifest/workload_name.h"
+#include "model/quantity.h"
 
 namespace berth {
 namespace {
@@ -209,6 +210,14 @@ Work read_volcano_work(const Value& job, const PodTally& tally) {
   return work;
 }
 
+// How many pods have the group that a Job's template names; 0: it names none.
+int wider_gang_of(const Value& metadata) {
+  if (metadata["labels"][kGroupLabel].is_empty()) return 0;
+  const auto size =
+      parse_integer(metadata["annotations"][kGroupSizeAnnotation].text(), 1, std::numeric_limits<std::int32_t>::max());
+  return size ? static_cast<int>(*size) : 0;
+}
+
 Work read_job(const Value& job, const PodTally& tally) {
   if (job["spec"]["tasks"].is_list()) return read_volcano_work(job, tally);
   const Value& spec = job["spec"];
@@ -222,6 +231,11 @@ Work read_job(const Value& job, const PodTally& tally) {
   work.elastic = !alone && enough && *enough < work.pods_at_once;
   const int together = work.elastic ? static_cast<int>(*enough) : work.pods_at_once;
   work.gang = alone || together < 2 ? 0 : together;
+  // Of a JobSet's Jobs all start together.
+  if (const int wider = wider_gang_of(spec["template"]["metadata"]); wider > 0) {
+    work.gang = wider;
+    work.elastic = false;
+  }
   take_tally(tally, work);
   const Value& failed = condition_of(job, "Failed");
   if (failed["status"].text() == "True") {
@@ -295,6 +309,14 @@ Result<WorkName> parse_work_name(std::string_view text) {
   const bool job = std::ranges::find(kJobs, kind) != kJobs.end();
   const bool volcanos = std::ranges::find(kVolcanos, kind) != kVolcanos.end();
   const bool pod = std::ranges::find(kPods, kind) != kPods.end();
+  constexpr std::array<std::string_view, 3> kSets = {"jobset", "jobsets", "jobset.jobset.x-k8s.io"};
+  const bool set = std::ranges::find(kSets, kind) != kSets.end();
+  if (set && is_object_name(name)) {
+    const std::string of(name);
+    return Complaints(quote(text) + " is a JobSet; write one of its Jobs, as in job/" + of +
+                      "-NAME-0 (`berth jobs -l jobset.sigs.k8s.io/jobset-name=" + of +
+                      "` shows them), and to end all of it `kubectl delete jobset " + of + "`");
+  }
   if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod && !volcanos)) {
     return Complaints(quote(text) +
                       " names neither a job nor a pod; write job/NAME or pod/NAME, and for one of "
@@ -330,6 +352,7 @@ Work read_pod_work(const Value& pod) {
   PodTally tally;
   tally.add(pod);
   Work work = work_of(pod, "pod", pod);
+  work.workload = workload_name_of(pod);
   take_tally(tally, work);
   const Value& metadata = pod["metadata"];
   for (const std::string_view key : {kGroupSizeAnnotation, kKueueGroupSizeAnnotation}) {
@@ -352,7 +375,6 @@ Work read_pod_work(const Value& pod) {
 std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Value>& pods) {
   std::map<std::string_view, PodTally> tallies;
   std::vector<Work> work;
-  work.workload = workload_name_of(pod);
   for (const Value& pod : pods) {
     if (const std::string_view job = owning_job(pod); job.empty()) {
       work.push_back(read_pod_work(pod));

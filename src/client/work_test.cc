@@ -95,6 +95,27 @@ TEST(Work, TheStateOfAJobIsThatOfItsPodsUntilItHasEnded) {
   }
 }
 
+TEST(Work, AJobOfAJobSetStartsWithTheOthersOfItsSet) {
+  const Work work = one(
+      "metadata: {name: js-a-0, namespace: ml, uid: u1}\n"
+      "spec: {parallelism: 5, completions: 5, template: {metadata: {labels: {berth.dev/pod-group: js}, annotations: "
+      "{berth.dev/pod-group-size: '10'}}, spec: {containers: [{}]}}}\n",
+      "");
+  EXPECT_EQ(work.gang, 10);
+  EXPECT_EQ(work.pods, 5);
+}
+
+TEST(Work, OfAJobSetItIsSaidWhatToWrite) {
+  for (const std::string kind : {"jobset", "jobsets", "jobset.jobset.x-k8s.io"}) {
+    const auto name = parse_work_name(kind + "/js");
+    ASSERT_FALSE(name);
+    EXPECT_EQ(name.error().to_string(),
+              "'" + kind +
+                  "/js' is a JobSet; write one of its Jobs, as in job/js-NAME-0 (`berth jobs -l "
+                  "jobset.sigs.k8s.io/jobset-name=js` shows them), and to end all of it `kubectl delete jobset js`\n");
+  }
+}
+
 TEST(Work, APodWithoutAJobStandsForItself) {
   struct Case {
     const char* what;
@@ -106,6 +127,10 @@ TEST(Work, APodWithoutAJobStandsForItself) {
       {"runs", begin + "}\nspec: {nodeName: n1}\nstatus: {phase: Running}\n", "pod/p default running 1/1 - n1 60s -"},
       {"gated", begin + "}\nspec: {schedulingGates: [{name: wait}]}\n",
        "pod/p default waiting 0/1 - - 60s scheduling gate wait"},
+      {"of another scheduler", begin + "}\nspec: {schedulerName: kai-scheduler}\n",
+       "pod/p default waiting 0/1 - - 60s schedulerName 'kai-scheduler' is not Berth's, which leaves the pod to th..."},
+      {"of Berth", begin + "}\nspec: {schedulerName: default-scheduler}\n",
+       "pod/p default waiting 0/1 - - 60s the scheduler has not looked at it yet"},
       {"part of a GPU",
        begin + ", annotations: {berth.dev/gpu-milli: '500'}}\n"
                "spec: {containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}\n",
@@ -127,10 +152,6 @@ TEST(Work, APodWithoutAJobStandsForItself) {
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.what);
-      {"of another scheduler", begin + "}\nspec: {schedulerName: kai-scheduler}\n",
-       "pod/p default waiting 0/1 - - 60s schedulerName 'kai-scheduler' is not Berth's, which leaves the pod to th..."},
-      {"of Berth", begin + "}\nspec: {schedulerName: default-scheduler}\n",
-       "pod/p default waiting 0/1 - - 60s the scheduler has not looked at it yet"},
     const std::vector<Work> work = read_work({}, objects(each.pod));
     const Listing listing = list_work(work, false, kNow);
     ASSERT_EQ(listing.rows.size(), 1U);
