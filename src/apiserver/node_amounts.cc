@@ -6,6 +6,7 @@
 
 #include "apiserver/object_records.h"
 #include "manifest/labels.h"
+#include "manifest/scheduled_resources.h"
 
 namespace berth {
 namespace {
@@ -67,9 +68,14 @@ Amounts allocatable_of(const Value& node) {
 std::vector<std::string> beyond_all_nodes(const Value& pod, const std::set<Amounts>& nodes) {
   std::vector<std::string> beyond;
   const Value& spec = pod["spec"];
-  if (nodes.empty() || !spec["nodeName"].is_empty()) return beyond;
+  if (!spec["nodeName"].is_empty()) return beyond;
   const Amounts requests = pod_amounts(spec, "requests"), limits = pod_amounts(spec, "limits");
   for (const auto& [resource, amount] : requests) {
+    if (!is_scheduled_resource(resource)) beyond.push_back("a pod waits: " + not_scheduled_by(resource));
+  }
+  if (nodes.empty()) return beyond;
+  for (const auto& [resource, amount] : requests) {
+    if (!is_scheduled_resource(resource)) continue;
     const Quantity* const most = most_of(nodes, resource);
     if (!is_counted(resource) || amount.is_zero() || (most != nullptr && amount <= *most)) continue;
     beyond.push_back("a pod asks " + amount.to_string() + " of " + resource + ", and " + no_node_has(most) +

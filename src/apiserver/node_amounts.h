@@ -19,7 +19,7 @@ namespace berth {
 // What a node can give, as its object says.
 Amounts allocatable_of(const Value& node);
 
-// In words, of a pod or a template of pods; empty: nothing, or there are no nodes yet. `nodes`: each distinct amounts once.
+// In words, of a pod or a template of pods, with what is not scheduled by at all; empty: nothing, or there are no nodes yet. `nodes`: each distinct amounts once.
 std::vector<std::string> beyond_all_nodes(const Value& pod, const std::set<Amounts>& nodes);
 
 // The nodes of a store. They are looked at again after a second, and one is read again when it has changed. Any thread may ask.

@@ -14,6 +14,7 @@
 #include "manifest/node_host.h"
 #include "manifest/parallelism.h"
 #include "manifest/pod_neighbours.h"
+#include "manifest/scheduled_resources.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/told_changes.h"
@@ -233,7 +234,7 @@ class PodReader {
       else if (is_vgpu_resource(each.key))
         take(amounts.vgpus[each.key], parse_integer(each.value.text(), 0, INT32_MAX));
       else
-        complain("it asks " + each.key + ", which is not scheduled by yet; leave the request out");
+        complain(not_scheduled_by(each.key));
     }
     std::erase_if(amounts.slices, [](const auto& each) { return each.second == 0; });
     std::erase_if(amounts.vgpus, [](const auto& each) { return each.second == 0; });
