@@ -1,6 +1,5 @@
 #include "service/group_workloads.h"
 
-#include <set>
 #include <utility>
 
 #include "kube/calls.h"
@@ -29,6 +28,11 @@ void GroupWorkloads::set(const Value& workload) {
                .goes_by_itself = !metadata["ownerReferences"].is_empty() || workload["status"]["conditions"].is_empty(),
                .spec = workload["spec"]};
   if (known == now) return;
+  if (now.goes_by_itself) {
+    owned_by_nobody_.erase(key_of_workload(workload));
+  } else {
+    owned_by_nobody_.insert(key_of_workload(workload));
+  }
   known = std::move(now);
   looked_ = false;
 }
@@ -36,6 +40,7 @@ void GroupWorkloads::set(const Value& workload) {
 void GroupWorkloads::remove(const Value& workload, LiveEngine& engine) {
   const WorkloadKey key = key_of_workload(workload);
   known_.erase(key);
+  owned_by_nobody_.erase(key);
   engine.tell_workload_anew(key);
 }
 
@@ -57,10 +62,7 @@ std::vector<ApiCall> GroupWorkloads::leftovers(const LiveEngine& engine) {
   std::vector<ApiCall> calls;
   if (std::exchange(looked_, true) && gone_ == engine.groups_gone()) return calls;
   gone_ = engine.groups_gone();
-  std::set<WorkloadKey> of_nobody;
-  for (const auto& [key, known] : known_) {
-    if (!known.goes_by_itself) of_nobody.insert(key);
-  }
+  std::set<WorkloadKey> of_nobody = owned_by_nobody_;
   if (!of_nobody.empty()) engine.leave_out_workloads_of_groups(of_nobody);
   for (const WorkloadKey& key : of_nobody) calls.push_back(deletion_call(key, known_.at(key).uid));
   return calls;

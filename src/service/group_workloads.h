@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +41,9 @@ class GroupWorkloads {
     friend bool operator==(const Known&, const Known&) = default;
   };
   std::map<WorkloadKey, Known> known_;
-  std::size_t gone_ = 0;  // groups that had gone when it looked
-  bool looked_ = false;   // since anything here has changed
+  std::set<WorkloadKey> owned_by_nobody_;  // of these
+  std::size_t gone_ = 0;                   // groups that had gone when it looked
+  bool looked_ = false;                    // since anything here has changed
 };
 
 }  // namespace berth
