@@ -128,7 +128,7 @@ TEST(Work, APodWithoutAJobStandsForItself) {
       {"gated", begin + "}\nspec: {schedulingGates: [{name: wait}]}\n",
        "pod/p default waiting 0/1 - - 60s scheduling gate wait"},
       {"of another scheduler", begin + "}\nspec: {schedulerName: kai-scheduler}\n",
-       "pod/p default waiting 0/1 - - 60s schedulerName 'kai-scheduler' is not Berth's, which leaves the pod to th..."},
+       "pod/p default waiting 0/1 - - 60s schedulerName 'kai-scheduler' is not Berth's, which leaves the pod to..."},
       {"of Berth", begin + "}\nspec: {schedulerName: default-scheduler}\n",
        "pod/p default waiting 0/1 - - 60s the scheduler has not looked at it yet"},
       {"part of a GPU",
