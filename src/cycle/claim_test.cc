@@ -209,19 +209,36 @@ AmountList asked_without_own(Engine& engine, const Claimant& claimant) {
   return is_inside ? asked : claimant.asked;
 }
 
+// Who claims, as things are and as it asks once those of its queue have gone, and what both refer to.
+struct Claiming {
+  Claiming(Engine& engine, WorkloadId id, bool mixes_freely)
+      : shape(engine.state.shape(engine.state.workload(id).shape)),
+        asked(asked_by(engine.state, engine.state.workload(id).queue, shape, 0)),
+        claimant{.workload = id,
+                 .queue = engine.state.workload(id).queue,
+                 .terms = shape.terms,
+                 .asked = asked,
+                 .now = kNow,
+                 .mixes_freely = mixes_freely},
+        then(mixes_freely ? asked_without_own(engine, claimant) : asked),
+        claimant_then{id, claimant.queue, shape.terms, then, kNow, false, mixes_freely} {}
+  Claiming(const Claiming&) = delete;
+  Claiming& operator=(const Claiming&) = delete;
+
+  const Shape shape;
+  const AmountList asked;
+  const Claimant claimant;
+  const AmountList then;
+  const Claimant claimant_then;
+};
+
 void check_claim(Engine& engine, WorkloadId id, Tally& tally, bool mixes_freely = false) {
   State& state = engine.state;
-  const Shape shape = state.shape(state.workload(id).shape);
-  const AmountList asked = asked_by(state, state.workload(id).queue, shape, 0);
-  const Claimant claimant{.workload = id,
-                          .queue = state.workload(id).queue,
-                          .terms = shape.terms,
-                          .asked = asked,
-                          .now = kNow,
-                          .mixes_freely = mixes_freely};
-  const AmountList then = mixes_freely ? asked_without_own(engine, claimant) : asked;
-  const Claimant claimant_then{claimant.workload, claimant.queue, claimant.terms, then, kNow, false, mixes_freely};
-  PlainClaim as_owner(engine, claimant_then);
+  const Claiming claiming(engine, id, mixes_freely);
+  const Shape& shape = claiming.shape;
+  const AmountList& asked = claiming.asked;
+  const Claimant& claimant = claiming.claimant;
+  PlainClaim as_owner(engine, claiming.claimant_then);
   // Who fits as it is claims nobody's room.
   if (as_owner.fits_without({})) return;
   PlainClaim as_things_are(engine, claimant, std::nullopt, OwnerOf::kFloorNow);
@@ -390,17 +407,9 @@ struct Gap {
 
 void compare_with_the_procedure(Engine& engine, WorkloadId id, Gap& gap, bool mixes_freely = false) {
   State& state = engine.state;
-  const Shape shape = state.shape(state.workload(id).shape);
-  const AmountList asked = asked_by(state, state.workload(id).queue, shape, 0);
-  const Claimant claimant{.workload = id,
-                          .queue = state.workload(id).queue,
-                          .terms = shape.terms,
-                          .asked = asked,
-                          .now = kNow,
-                          .mixes_freely = mixes_freely};
-  const AmountList then = mixes_freely ? asked_without_own(engine, claimant) : asked;
-  const Claimant claimant_then{claimant.workload, claimant.queue, claimant.terms, then, kNow, false, mixes_freely};
-  PlainClaim as_owner(engine, claimant_then);
+  const Claiming claiming(engine, id, mixes_freely);
+  const Claimant& claimant = claiming.claimant;
+  PlainClaim as_owner(engine, claiming.claimant_then);
   if (as_owner.fits_without({})) return;
   PlainClaim as_things_are(engine, claimant, std::nullopt, OwnerOf::kFloorNow);
   PlainClaim as_borrower(engine, claimant, std::nullopt, mixes_freely ? OwnerOf::kNoFloor : OwnerOf::kFloorNow);
