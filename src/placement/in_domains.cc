@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "placement/near_tree.h"
 #include "state/idle_room.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
@@ -61,35 +62,120 @@ class PlacingInDomains {
     if (topology_.is_spread()) return run_spread();
     DomainRooms rooms = rooms_exactly();
     if (!rooms.hold(topology_, set_.count)) return missing(rooms);
-    const bool split = topology_.together == Togetherness::kPreferred;
-    const auto room_of = [&](std::size_t domain) { return rooms.of_domain[domain]; };
-    std::vector<DomainShare> shares;
-    std::int64_t left = set_.count;
-    while (left > 0) {
-      const auto liking_of = [&](std::size_t domain) {
-        return likes_alike_ ? 0 : liking_in(nodes_of(DomainId(domain)), left);
-      };
-      // Of several domains the last one has room for as many as the others, if any has.
-      const std::int64_t parts = std::ssize(shares) + 1;
-      const std::int64_t wanted = parts == 1 ? left + more_ : std::max(left, (set_.count + parts - 1) / parts);
-      const auto domain = choose(rooms.of_domain.size(), wanted, split || more_ > 0, room_of, liking_of);
-      if (!domain) break;
-      const std::int64_t pods = std::min(left, rooms.of_domain[*domain]);
-      shares.push_back({DomainId(*domain), std::exchange(rooms.of_domain[*domain], 0), pods});
-      left -= pods;
+    inner_ = std::move(rooms.of_inner);
+    if (topology_.together == Togetherness::kAnywhere) {
+      fill_slices(slices_where([](const InnerRoom&) { return true; }), set_.count);
+      return std::move(places_);
     }
-    share_evenly(shares);
-    for (const DomainShare& each : shares) fill(each.domain, each.pods, rooms);
-    if (left > 0) fill_outside(left, rooms);
+    NearTree tree = tree_of_rooms();
+    const NearTree::Group all = tree.all();
+    const std::int64_t inside = std::min(set_.count, all.room);
+    if (inside > 0) place(tree, all, inside, more_);
+    if (inside < set_.count) fill_outside(set_.count - inside);
     return std::move(places_);
   }
 
  private:
+  using Group = NearTree::Group;
+
+  // Of domains of one level.
   struct DomainShare {
-    DomainId domain;
-    std::int64_t room = 0;
+    Group domain;
     std::int64_t pods = 0;
   };
+
+  NearTree tree_of_rooms() const {
+    NearTree tree(topologies_, set_.topology);
+    if (topology_.has_slices()) {
+      for (std::size_t i = 0; i < inner_.size(); ++i) {
+        const std::int64_t room = inner_[i].room / topology_.slice_pods * topology_.slice_pods;
+        if (room > 0 && !inner_[i].domain.is_none()) tree.add(i, room, inner_[i].domain, nodes_of(inner_[i]));
+      }
+    } else {
+      const Domains& domains = topologies_.domains(set_.topology);
+      for (std::size_t i = 0; i < domains.size(); ++i) {
+        for (const NodeId node : domains.nodes(DomainId(i))) {
+          if (room_on_[node.index()] > 0) tree.add(node.index(), room_on_[node.index()], DomainId(i), {&node, 1});
+        }
+      }
+    }
+    tree.sort();
+    return tree;
+  }
+
+  // In the closest domain that will do. PRE: it has room for all.
+  void place(const NearTree& tree, const Group& in, std::int64_t pods, std::int64_t more) {
+    if (const auto closest = closest_inside(tree, in, pods + more)) return place_inside(tree, *closest, pods);
+    if (more > 0) {
+      const std::vector<Group> domains = tree.groups(in, tree.own_depth());
+      const Group& roomiest = *std::ranges::max_element(domains, {}, &Group::room);
+      if (roomiest.room >= pods) return place_inside(tree, roomiest, pods);
+    }
+    split(tree, closest_around(tree, in, pods), pods);
+  }
+
+  // Of the level that the set asks for, or narrower: of those that have room for so many the best liked, of these of the narrowest,
+  // and of these the one with the least room.
+  std::optional<Group> closest_inside(const NearTree& tree, const Group& in, std::int64_t pods) const {
+    std::optional<Group> best;
+    std::int64_t best_liking = 0;
+    for (std::size_t depth = std::max(in.depth, tree.own_depth()); depth <= tree.last_depth(); ++depth) {
+      for (const Group& each : tree.groups(in, depth)) {
+        if (each.room < pods) continue;
+        const std::int64_t liking = liking_in(tree, each, pods);
+        const bool better =
+            !best || liking > best_liking || (liking == best_liking && (best->depth < depth || each.room < best->room));
+        if (!better) continue;
+        best = each;
+        best_liking = liking;
+      }
+    }
+    return best;
+  }
+
+  // The narrowest of those around the level asked for that has room for them, in as few of its domains as can be; of these the best
+  // liked, and then the one with the least room.
+  Group closest_around(const NearTree& tree, const Group& in, std::int64_t pods) const {
+    for (std::size_t depth = tree.own_depth() - 1; depth > in.depth; --depth) {
+      std::optional<Group> best;
+      std::tuple<std::int64_t, std::int64_t, std::int64_t> best_merits;
+      for (const Group& each : tree.groups(in, depth)) {
+        if (each.room < pods) continue;
+        const std::tuple merits(tree.fewest_domains(each, pods), -liking_in(tree, each, pods), each.room);
+        if (best && best_merits <= merits) continue;
+        best = each;
+        best_merits = merits;
+      }
+      if (best) return *best;
+    }
+    return in;
+  }
+
+  // What nobody asks for, few domains inside that which is asked for, goes behind all that is preferred.
+  void place_inside(const NearTree& tree, const Group& domain, std::int64_t pods) {
+    if (domain.depth < tree.last_depth() && likes_alike_) return split(tree, domain, pods);
+    const std::span<const NearTree::Leaf> leaves = tree.leaves(domain);
+    if (topology_.has_slices()) return fill_slices(items_of(leaves), pods);
+    put_among(nodes_of(leaves), pods);
+  }
+
+  // Over few of the domains that are in it.
+  void split(const NearTree& tree, const Group& domain, std::int64_t pods) {
+    std::vector<Group> parts = tree.groups(domain, domain.depth + 1);
+    const auto room_of = [&](std::size_t part) { return parts[part].room; };
+    std::vector<DomainShare> shares;
+    for (std::int64_t left = pods; left > 0; left -= shares.back().pods) {
+      const auto liking_of = [&](std::size_t part) { return liking_in(tree, parts[part], left); };
+      // Of several domains the last one has room for as many as the others, if any has.
+      const std::int64_t among = std::ssize(shares) + 1;
+      const std::int64_t wanted = among == 1 ? left : std::max(left, (pods + among - 1) / among);
+      const std::size_t part = *choose(parts.size(), wanted, true, room_of, liking_of);
+      shares.push_back({parts[part], std::min(left, parts[part].room)});
+      parts[part].room = 0;
+    }
+    share_evenly(shares);
+    for (const DomainShare& each : shares) place(tree, each.domain, each.pods, 0);
+  }
 
   // Of a gang in several domains the one with fewest pods has the least of the way between them, and the others wait for it.
   void share_evenly(std::vector<DomainShare>& shares) const {
@@ -100,12 +186,37 @@ class PlacingInDomains {
       order.push_back(&each);
       left += each.pods / slice;
     }
-    std::ranges::stable_sort(order, {}, &DomainShare::room);
+    std::ranges::stable_sort(order, {}, [](const DomainShare* share) { return share->domain.room; });
     for (std::int64_t sharers = std::ssize(order); DomainShare* const each : order) {
-      const std::int64_t here = std::min(each->room / slice, left / sharers--);
+      const std::int64_t here = std::min(each->domain.room / slice, left / sharers--);
       each->pods = here * slice;
       left -= here;
     }
+  }
+
+  std::int64_t liking_in(const NearTree& tree, const Group& group, std::int64_t pods) const {
+    if (likes_alike_) return 0;
+    return liking_in(nodes_of(tree.leaves(group)), pods);
+  }
+
+  static std::vector<std::size_t> items_of(std::span<const NearTree::Leaf> leaves) {
+    std::vector<std::size_t> items;
+    for (const NearTree::Leaf& leaf : leaves) items.push_back(leaf.item);
+    std::ranges::sort(items);
+    return items;
+  }
+
+  std::vector<NodeId> nodes_of(std::span<const NearTree::Leaf> leaves) const {
+    std::vector<NodeId> nodes;
+    for (const std::size_t item : items_of(leaves)) {
+      if (!topology_.has_slices()) {
+        nodes.emplace_back(item);
+      } else {
+        const std::vector<NodeId> inner = nodes_of(inner_[item]);
+        nodes.insert(nodes.end(), inner.begin(), inner.end());
+      }
+    }
+    return nodes;
   }
 
   // The nodes of an inner domain, and how many pods go there.
@@ -196,8 +307,9 @@ class PlacingInDomains {
   }
 
   // More room than is asked tells the fuller domain from the emptier one.
-  DomainRooms rooms_exactly() const {
-    const auto room_on = [&](NodeId node) { return room_here(node); };
+  DomainRooms rooms_exactly() {
+    room_on_.resize(state_.nodes());
+    const auto room_on = [&](NodeId node) { return room_on_[node.index()] = room_here(node); };
     const auto counts = [&](NodeId node) {
       const bool does =
           state_.ledger().node(node).is_up() && could_be_on(state_, request_, node, topology_.unit_pods());
@@ -259,33 +371,41 @@ class PlacingInDomains {
     return (likings_.empty() ? 0 : likings_[node.index()]) - (state_.ledger().is_avoided(node) ? kAvoided : 0);
   }
 
-  void fill(DomainId domain, std::int64_t pods, DomainRooms& rooms) {
-    if (topology_.slice_pods == 0) return put_among(nodes_of(domain), pods);
+  template <class Is>
+  std::vector<std::size_t> slices_where(Is is) const {
+    std::vector<std::size_t> some;
+    for (std::size_t i = 0; i < inner_.size(); ++i) {
+      if (is(inner_[i])) some.push_back(i);
+    }
+    return some;
+  }
+
+  // Some of the slices' domains. PRE: they have room for whole ones.
+  void fill_slices(const std::vector<std::size_t>& some, std::int64_t pods) {
     const std::int64_t slice = topology_.slice_pods;
-    const auto room_of = [&](std::size_t at) {
-      return rooms.of_inner[at].domain == domain ? rooms.of_inner[at].room : 0;
-    };
+    const auto room_of = [&](std::size_t at) { return inner_[some[at]].room; };
     const auto liking_of = [&](std::size_t at) {
-      return likes_alike_ ? 0 : liking_in(nodes_of(rooms.of_inner[at]), slice);
+      return likes_alike_ ? 0 : liking_in(nodes_of(inner_[some[at]]), slice);
     };
     for (; pods > 0; pods -= slice) {
       // The one that is emptied furthest: what it has beyond whole slices is of least use to others.
-      InnerRoom& at = rooms.of_inner[*choose(rooms.of_inner.size(), slice, false, room_of, liking_of)];
+      InnerRoom& at = inner_[some[*choose(some.size(), slice, false, room_of, liking_of)]];
       put_among(nodes_of(at), slice);
       at.room -= slice;
     }
   }
 
   // Slices on nodes that are in no domain, and then such as no domain holds whole. PRE: no domain has room for a whole one.
-  void fill_outside(std::int64_t pods, DomainRooms& rooms) {
+  void fill_outside(std::int64_t pods) {
     const std::int64_t slice = topology_.slice_pods;
-    if (slice == 0) return fill(DomainId(), pods, rooms);
+    if (slice == 0) return put_among(nodes_of(DomainId()), pods);
+    const std::vector<std::size_t> outside = slices_where([](const InnerRoom& each) { return each.domain.is_none(); });
     std::int64_t whole = 0;
-    for (const InnerRoom& each : rooms.of_inner) whole += each.domain.is_none() ? each.room / slice * slice : 0;
+    for (const std::size_t at : outside) whole += inner_[at].room / slice * slice;
     whole = std::min(whole, pods);
-    fill(DomainId(), whole, rooms);
+    fill_slices(outside, whole);
     std::vector<InnerRoom> across;
-    for (const InnerRoom& each : rooms.of_inner) {
+    for (const InnerRoom& each : inner_) {
       if (across.empty() || across.back().inner != each.inner) across.push_back({DomainId(), each.inner});
       across.back().room += each.room;
     }
@@ -330,7 +450,9 @@ class PlacingInDomains {
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
   const std::vector<NodeId>* among_;  // where it may be; nullptr: anywhere
   Rng& rng_;
-  std::vector<PodPlacement> places_;
+  std::vector<std::int64_t> room_on_ = {};  // by node
+  std::vector<InnerRoom> inner_ = {};       // where slices find room
+  std::vector<PodPlacement> places_ = {};
 };
 
 }  // namespace

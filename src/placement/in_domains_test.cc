@@ -59,7 +59,9 @@ void judge_spread(const State& state, const Topology& topology, const NodeConstr
     merits.allowed = merits.allowed && (inner || spread[node] == 0);
     const bool there = topology.together == Togetherness::kAnywhere ||
                        used.contains(domain_of(state, topology.level, node).value_or("nowhere"));
-    if (inner && there && selects(constraints, at.name, at.labels)) in_each[*inner] += spread[node];
+    // A pod is of one GPU.
+    const bool could_be = at.gpus >= topology.unit_pods() && selects(constraints, at.name, at.labels);
+    if (inner && there && could_be) in_each[*inner] += spread[node];
   }
   const std::int64_t unit = topology.unit_pods();
   std::int64_t least = INT64_MAX, most = 0;
@@ -112,6 +114,88 @@ Merits merits_of(const State& state, const Topology& topology, const NodeConstra
   if (topology.is_spread()) judge_spread(state, topology, constraints, spread, merits);
   return merits;
 }
+
+// How near each other the pods of a set without slices are: the number of the levels, from the widest on, of which all are in one
+// domain.
+class Closeness {
+ public:
+  Closeness(const State& state, const std::string& asked)
+      : state_(state), network_(*state.topologies().network()), asked_(asked) {
+    std::set<std::string> domains;
+    std::size_t without = 0;
+    for (std::size_t node = 0; node < state.nodes(); ++node) {
+      const auto domain = domain_of(state, asked, node);
+      domain ? void(domains.insert(*domain)) : void(++without);
+    }
+    bool is_wider = true;
+    for (std::size_t level = 1; level < network_.node_level(); ++level) {
+      if (network_.name(level) == asked) {
+        is_wider = false;
+      } else if (is_wider &&
+                 (asked == kNodeLevel || has_level(asked) || network_.domains(level) < domains.size() + without)) {
+        wider_.push_back(level);
+      } else {
+        narrower_.push_back(level);
+      }
+    }
+  }
+
+  std::size_t own() const { return wider_.size() + 1; }
+  std::size_t of(const PodsOnNodes& spread) const {
+    std::size_t closeness = own() + narrower_.size();
+    for (std::size_t a = 0; a < spread.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        if (spread[a] > 0 && spread[b] > 0) closeness = std::min(closeness, of_both(a, b));
+      }
+    }
+    return closeness;
+  }
+
+ private:
+  bool has_level(const std::string& name) const {
+    for (std::size_t level = 1; level < network_.node_level(); ++level) {
+      if (network_.name(level) == name) return true;
+    }
+    return false;
+  }
+
+  std::size_t of_both(std::size_t a, std::size_t b) const {
+    const auto in_a = domain_of(state_, asked_, a);
+    const auto in_b = domain_of(state_, asked_, b);
+    if (!in_a || !in_b) return 0;
+    std::size_t closeness = 0;
+    const auto go_along = [&](const std::vector<std::size_t>& levels, auto are_together) {
+      for (const std::size_t level : levels) {
+        if (!are_together(level)) return false;
+        ++closeness;
+      }
+      return true;
+    };
+    if (*in_a != *in_b) {
+      go_along(wider_, [&](std::size_t level) { return together_around(level, *in_a, *in_b); });
+      return closeness;
+    }
+    closeness = own();
+    go_along(narrower_,
+             [&](std::size_t level) { return network_.domain(level, NodeId(a)) == network_.domain(level, NodeId(b)); });
+    return closeness;
+  }
+
+  // Whether all nodes of the two are in one domain.
+  bool together_around(std::size_t level, const std::string& a, const std::string& b) const {
+    std::set<std::uint32_t> domains;
+    for (std::size_t node = 0; node < state_.nodes(); ++node) {
+      const auto in = domain_of(state_, asked_, node);
+      if (in && (*in == a || *in == b)) domains.insert(network_.domain(level, NodeId(node)));
+    }
+    return domains.size() == 1;
+  }
+
+  const State& state_;
+  const Network& network_;
+  std::string asked_;
+  std::vector<std::size_t> wider_, narrower_;
+};
 
 // Calls visit(spread) for every way to put so many pods on the nodes.
 template <class Visit>
@@ -183,6 +267,8 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
   std::map<Spreading, int> spread_refused;
   std::map<OnNodes, int> on_nodes;
   int slices_spread = 0;
+  int in_wider = 0;
+  int in_narrower = 0;
   int across = 0;
   for (const Seed seed : property_seeds(6000)) {
     SCOPED_TRACE(name_of(seed));
@@ -202,6 +288,11 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     for (std::size_t node = 0; node < state.nodes(); ++node) {
       rooms.push_back(room_for(state.ledger(), NodeId(node), request));
     }
+    const bool by_closeness =
+        set.topology.together != Togetherness::kAnywhere && !set.topology.is_spread() && !set.topology.has_slices();
+    const std::optional<Closeness> closeness =
+        by_closeness ? std::optional<Closeness>(std::in_place, state, set.topology.level) : std::nullopt;
+    std::map<std::size_t, std::size_t> domains_by_closeness;
     std::optional<Merits> best;
     std::int64_t best_liking = INT64_MIN;
     std::int64_t least_uneven = INT64_MAX;
@@ -211,6 +302,10 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
       if (!merits.allowed) return;
       if (!best || merits < *best) best = merits;
       best_liking = std::max(best_liking, merits.liking);
+      if (closeness && merits.outside == 0) {
+        std::size_t& domains = domains_by_closeness.emplace(closeness->of(spread), merits.domains).first->second;
+        domains = std::min(domains, merits.domains);
+      }
       least_uneven = std::min(least_uneven, merits.unevenness);
     });
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
@@ -225,12 +320,26 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     for (const PodPlacement& pod : start->pods) ++found[pod.node.index()];
     const Merits merits = merits_of(state, set.topology, set.constraints, found);
     EXPECT_TRUE(merits.allowed);
+    if (!domains_by_closeness.empty() && merits.outside == 0) {
+      const auto& [closest, domains] = *domains_by_closeness.rbegin();
+      const std::size_t found_at = closeness->of(found);
+      // Inside the domain that is asked for goes what the pods like before that.
+      EXPECT_EQ(std::min(found_at, closeness->own()), std::min(closest, closeness->own()));
+      if (state.ledger().matches().likings(request.constraints).empty()) {
+        EXPECT_EQ(found_at, closest);
+      }
+      if (closest + 1 >= closeness->own()) {
+        EXPECT_EQ(merits.domains, domains);
+      }
+      in_wider += closest > 0 && closest < closeness->own() ? 1 : 0;
+      in_narrower += closest > closeness->own() ? 1 : 0;
+    }
     if (set.topology.together == Togetherness::kPreferred) {
       EXPECT_EQ(merits.across, best->across);
       across += merits.across > 0 ? 1 : 0;
       if (merits.across > 0) continue;
       EXPECT_EQ(merits.outside, best->outside);
-      EXPECT_EQ(merits.domains, best->domains);
+      EXPECT_GE(merits.domains, best->domains);
     } else if (set.topology.is_spread()) {
       // Inside one domain as evenly as there is room there, if not as in the best of all.
       if (set.topology.together == Togetherness::kAnywhere) {
@@ -253,6 +362,8 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     EXPECT_GT(refused[each], 100);
   }
   EXPECT_GT(across, 30);
+  EXPECT_GT(in_wider, 20);
+  EXPECT_GT(in_narrower, 100);
   EXPECT_GT(slices_spread, 30);
   for (const OnNodes each : {OnNodes::kFew, OnNodes::kEvenly, OnNodes::kOneEach}) EXPECT_GT(on_nodes[each], 10);
   for (const Spreading each : {Spreading::kPreferred, Spreading::kEven, Spreading::kApart}) {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "placement/near_tree.h"
 #include "state/idle_room.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
@@ -35,7 +36,9 @@ class PlacingBeside {
         request_(state.request(part.set.request)),
         around_(state.ledger(), request_),
         rng_(rng),
-        places_(part.lost.size()) {}
+        places_(part.lost.size()) {
+    if (topology_.together == Togetherness::kPreferred) wider_ = levels_around(topologies_, part.set.topology).wider;
+  }
 
   std::optional<std::vector<PodPlacement>> run() {
     if (!is_required()) return try_in(std::nullopt) ? std::optional(std::move(places_)) : std::nullopt;
@@ -58,7 +61,8 @@ class PlacingBeside {
     Cell cell;
     std::vector<NodeId> nodes;
     std::int64_t room = 0;
-    std::int64_t survivors = 0;  // in its domain
+    std::vector<std::int64_t> survivors =
+        {};  // in its domain, and, where that is preferred, in each around it, the narrowest first
   };
 
   bool is_required() const { return topology_.together == Togetherness::kRequired; }
@@ -139,10 +143,23 @@ class PlacingBeside {
     }
     std::vector<CellRoom> list;
     for (auto& [cell, room] : cells) {
-      for_each_survivor([&](NodeId node) { room.survivors += domain_of(node) == cell.domain ? 1 : 0; });
+      room.survivors = survivors_near(room);
       list.push_back(std::move(room));
     }
     return list;
+  }
+
+  std::vector<std::int64_t> survivors_near(const CellRoom& cell) const {
+    std::vector<std::int64_t> near(1 + wider_.size());
+    for_each_survivor([&](NodeId node) {
+      near[0] += domain_of(node) == cell.cell.domain ? 1 : 0;
+      for (std::size_t i = 0; i < wider_.size(); ++i) {
+        const Network& network = *topologies_.network();
+        const std::size_t level = wider_[wider_.size() - 1 - i];
+        near[1 + i] += network.domain(level, node) == network.domain(level, cell.nodes.front()) ? 1 : 0;
+      }
+    });
+    return near;
   }
 
   // None if what is left of a slice is in several places.
@@ -198,7 +215,7 @@ class PlacingBeside {
 
   using Chosen = std::vector<std::pair<const Group*, std::size_t>>;
 
-  // Where more of the others are, of these where least is left over.
+  // Where more of the others are, or near it, of these where least is left over.
   static bool is_better(const CellRoom& a, const CellRoom& b) {
     return std::tie(b.survivors, a.room) < std::tie(a.survivors, b.room);
   }
@@ -372,6 +389,7 @@ class PlacingBeside {
   const PodRequest& request_;
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
   Rng& rng_;
+  std::vector<std::size_t> wider_ = {};  // levels of the network, where one is preferred
   std::vector<PodPlacement> places_;
 };
 

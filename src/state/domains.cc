@@ -9,7 +9,10 @@ Domains::Domains(const std::string& level, const std::vector<Node>& nodes) {
   of_node_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string* const label = level == kNodeLevel ? &nodes[i].name : find_label(nodes[i].labels, level);
-    if (label == nullptr) continue;
+    if (label == nullptr) {
+      ++outside_;
+      continue;
+    }
     const auto [at, is_new] = known.emplace(*label, DomainId(names_.size()));
     // Nodes may have one name; each is a domain of its own all the same.
     if (is_new || level == kNodeLevel) {

@@ -22,6 +22,8 @@ class Domains {
   Domains(const std::string& level, const std::vector<Node>& nodes);
 
   std::size_t size() const { return names_.size(); }
+  // How many nodes are in none.
+  std::size_t outside() const { return outside_; }
   DomainId of(NodeId node) const { return of_node_[node.index()]; }
   std::span<const NodeId> nodes(DomainId domain) const { return nodes_[domain.index()]; }
   const std::string& name(DomainId domain) const { return names_[domain.index()]; }
@@ -32,6 +34,7 @@ class Domains {
   std::vector<DomainId> of_node_;
   std::vector<std::vector<NodeId>> nodes_;  // by domain
   std::vector<std::string> names_;          // by domain
+  std::size_t outside_ = 0;
 };
 
 std::uint64_t digest_of(const Topology& topology);
@@ -42,7 +45,7 @@ class Topologies {
   Topologies();
 
   TopologyId intern(const Topology& topology, const std::vector<Node>& nodes);
-  // From now on there is a network.
+  // From now on there is a network: somebody asks for nodes that are near each other.
   void know_network(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors);
   // Nodes have come.
   void look_at(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors);
@@ -58,7 +61,7 @@ class Topologies {
   const Domains& inner_domains(TopologyId topology) const {
     return *levels_[inner_level_of_[topology.index()]].domains;
   }
-  // nullptr until somebody declares how his GPUs share a model.
+  // nullptr until somebody asks for a level, or declares how his GPUs share a model.
   const Network* network() const { return network_.get(); }
 
  private:

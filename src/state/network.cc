@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -24,7 +25,7 @@ constexpr std::int64_t kInNodeStepNs = 3'400;
 constexpr std::int64_t kNetworkStepNs = 14'000;
 
 struct KnownLevel {
-  std::string_view name;  // behind the last '/' of the label
+  std::string_view name;  // behind the last '/' of the label, or there behind a '-'
   std::int64_t mb_per_s;  // 0: of NVLink, as in a node
 };
 // Behind the leaves of a pod that does not block up to a twentieth is lost.
@@ -35,24 +36,34 @@ constexpr std::array kKnownLevels = {
     KnownLevel{"leaf", kPortMbPerS},
     KnownLevel{"rack", kPortMbPerS},
     KnownLevel{"subblock", kPortMbPerS},
-    KnownLevel{"gce-topology-subblock", kPortMbPerS},
     KnownLevel{"network-node-layer-3", kPortMbPerS},
-    KnownLevel{"hypernode-tier-1", kPortMbPerS},
     KnownLevel{"block", kPodMbPerS},
     KnownLevel{"spine", kPodMbPerS},
-    KnownLevel{"gce-topology-block", kPodMbPerS},
     KnownLevel{"network-node-layer-2", kPodMbPerS},
-    KnownLevel{"hypernode-tier-2", kPodMbPerS},
     KnownLevel{"zone", kPortMbPerS / kTaper},
     KnownLevel{"network-node-layer-1", kPortMbPerS / kTaper},
-    KnownLevel{"hypernode-tier-3", kPortMbPerS / kTaper},
     KnownLevel{"region", kPortMbPerS / kTaper / kTaper},
 };
 
 std::string_view name_of_level(std::string_view label) { return label.substr(label.rfind('/') + 1); }
 
+// Of HyperNodes of a tier, from the first on; those of higher tiers are as the last.
+constexpr std::string_view kTierPrefix = "hypernode-tier-";
+constexpr std::array kTiersMbPerS = {kPortMbPerS, kPodMbPerS, kPortMbPerS / kTaper};
+
 std::optional<std::int64_t> usual_bandwidth(std::string_view label) {
-  const auto found = std::ranges::find(kKnownLevels, name_of_level(label), &KnownLevel::name);
+  const std::string_view name = name_of_level(label);
+  if (name.starts_with(kTierPrefix)) {
+    const auto tier = parse_integer(name.substr(kTierPrefix.size()), 0, std::numeric_limits<std::int64_t>::max());
+    if (!tier) return std::nullopt;
+    return kTiersMbPerS[static_cast<std::size_t>(std::clamp<std::int64_t>(*tier, 1, std::ssize(kTiersMbPerS)) - 1)];
+  }
+  const auto names_it = [&](const KnownLevel& level) {
+    if (!name.ends_with(level.name)) return false;
+    const std::string_view before = name.substr(0, name.size() - level.name.size());
+    return before.empty() || before.ends_with('-');
+  };
+  const auto found = std::ranges::find_if(kKnownLevels, names_it);
   return found == kKnownLevels.end() ? std::nullopt : std::optional(found->mb_per_s);
 }
 
@@ -200,6 +211,11 @@ void Network::find_links(const std::vector<Node>& nodes, const std::vector<Flavo
 
 std::vector<std::uint32_t> places_along_the_tree(const std::vector<const Node*>& nodes) {
   return domains_by_level(levels_in(nodes), nodes).back();
+}
+
+std::optional<std::size_t> Network::level_named(std::string_view name) const {
+  const auto found = std::find(names_.begin() + 1, names_.end(), name);
+  return found == names_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - names_.begin()));
 }
 
 std::size_t Network::level_of_both(NodeId a, NodeId b) const {

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,10 @@ class Network {
   std::size_t levels() const { return names_.size(); }
   std::size_t node_level() const { return levels() - 1; }
   const std::string& name(std::size_t level) const { return names_[level]; }
+  // But for the cluster.
+  std::optional<std::size_t> level_named(std::string_view name) const;
+  // How many there are of the level.
+  std::size_t domains(std::size_t level) const { return links_[level].size(); }
   // Numbered by level.
   std::uint32_t domain(std::size_t level, NodeId node) const { return domain_of_[level][node.index()]; }
   const Link& link(std::size_t level, NodeId node) const { return links_[level][domain(level, node)]; }

@@ -188,6 +188,7 @@ NodeConstraintsId State::number(const NodeConstraints& constraints) {
 
 TopologyId State::number(const Topology& topology) {
   const TopologyId id = topologies_.intern(topology, *nodes_);
+  if (topology.together != Togetherness::kAnywhere) topologies_.know_network(*nodes_, flavors_);
   if (id != TopologyId(0)) history_.add(digest_of(topology));
   return id;
 }
