@@ -59,7 +59,9 @@ void Topologies::look_at(const std::vector<Node>& nodes, const std::vector<Flavo
 
 void Topologies::look_at(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors, const Labels& before,
                          const Labels& now) {
-  if (network_ != nullptr && before != now) network_ = std::make_shared<const Network>(nodes, flavors);
+  if (network_ != nullptr && network_->heeds_change(before, now)) {
+    network_ = std::make_shared<const Network>(nodes, flavors);
+  }
   for (Level& level : levels_) {
     const std::string* const old_value = find_label(before, level.name);
     const std::string* const value = find_label(now, level.name);

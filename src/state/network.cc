@@ -84,15 +84,20 @@ struct FoundLevel {
 
 using SomeNodes = std::vector<const Node*>;
 
-// The widest first.
-std::vector<std::string> levels_in(const SomeNodes& nodes) {
+// The names of the levels of which somebody says a bandwidth.
+std::set<std::string> said_of(const SomeNodes& nodes) {
   std::set<std::string> said;
-  std::set<std::string> known;
   for (const Node* const node : nodes) {
     for (const Label& label : node->labels) {
       if (label.key.starts_with(kBandwidthPrefix)) said.insert(label.key.substr(kBandwidthPrefix.size()));
     }
   }
+  return said;
+}
+
+// The widest first.
+std::vector<std::string> levels_in(const SomeNodes& nodes, const std::set<std::string>& said) {
+  std::set<std::string> known;
   std::vector<FoundLevel> levels;
   for (const Node* const node : nodes) {
     for (const Label& label : node->labels) {
@@ -158,7 +163,8 @@ std::int64_t bandwidth_in(std::string_view text) {
 Network::Network(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
   SomeNodes all;
   for (const Node& node : nodes) all.push_back(&node);
-  const std::vector<std::string> between = levels_in(all);
+  said_ = said_of(all);
+  const std::vector<std::string> between = levels_in(all, said_);
   names_.emplace_back(kClusterLevel);
   names_.insert(names_.end(), between.begin(), between.end());
   names_.emplace_back(kNodeLevel);
@@ -210,12 +216,26 @@ void Network::find_links(const std::vector<Node>& nodes, const std::vector<Flavo
 }
 
 std::vector<std::uint32_t> places_along_the_tree(const std::vector<const Node*>& nodes) {
-  return domains_by_level(levels_in(nodes), nodes).back();
+  return domains_by_level(levels_in(nodes, said_of(nodes)), nodes).back();
 }
 
 std::optional<std::size_t> Network::level_named(std::string_view name) const {
   const auto found = std::find(names_.begin() + 1, names_.end(), name);
   return found == names_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - names_.begin()));
+}
+
+bool Network::heeds(std::string_view label) const {
+  return label.starts_with(kBandwidthPrefix) || usual_bandwidth(label) ||
+         said_.contains(std::string(name_of_level(label)));
+}
+
+bool Network::heeds_change(const Labels& before, const Labels& now) const {
+  const auto is_other_in = [](const Labels& labels, const Label& label) {
+    const std::string* const value = find_label(labels, label.key);
+    return value == nullptr || *value != label.value;
+  };
+  return std::ranges::any_of(now, [&](const Label& each) { return is_other_in(before, each) && heeds(each.key); }) ||
+         std::ranges::any_of(before, [&](const Label& each) { return is_other_in(now, each) && heeds(each.key); });
 }
 
 std::size_t Network::level_of_both(NodeId a, NodeId b) const {

@@ -2,9 +2,10 @@
 // domain of each. A domain is told apart by the labels of all levels down to its own, so that the tree is one whatever labels say;
 // a node without the label is a domain of its own.
 //
-// Levels are the labels whose names (behind the last '/') are in the table of network.cc, those of HyperNode tiers, and those whose
-// bandwidth a node says by `bandwidth.berth.dev/NAME`. The wider of two is the one with fewer domains. What nodes of a domain say of
-// it, the least of it, goes before the table; `bandwidth.berth.dev/node` and `/cluster` are said in the same way.
+// Levels are the labels whose names (behind the last '/', or there behind a '-') are in the table of network.cc, those of HyperNode
+// tiers, and those whose bandwidth a node says by `bandwidth.berth.dev/NAME`. The wider of two is the one with fewer domains. What
+// nodes of a domain say of it, the least of it, goes before the table; `bandwidth.berth.dev/node` and `/cluster` are said in the
+// same way.
 //
 // Sources of the usual figures: one direction of NVLink by NVIDIA's data sheets; 50 GB/s is a port of 400 Gb/s for each GPU; an
 // upper tier has a seventh of it as Meta's "RDMA over Ethernet for distributed AI training at Meta scale" (SIGCOMM 2024) has. Time of
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,11 +60,16 @@ class Network {
   // The closest level of which both are in one domain.
   std::size_t level_of_both(NodeId a, NodeId b) const;
 
+  // Whether it would be another one if a node had these labels in place of those before.
+  bool heeds_change(const Labels& before, const Labels& now) const;
+
   friend bool operator==(const Network&, const Network&) = default;
 
  private:
+  bool heeds(std::string_view label) const;
   void find_links(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors);
 
+  std::set<std::string> said_;                         // the levels of which a node says a bandwidth, by name
   std::vector<std::string> names_;                     // of their labels
   std::vector<std::vector<std::uint32_t>> domain_of_;  // by level, by node
   std::vector<std::vector<Link>> links_;               // by level, by domain

@@ -37,6 +37,16 @@ TEST(Network, HasTheLevelsThatAreKnownTheWidestFirst) {
       {"whatever stands before the name",
        {node_with({{"topology.kubernetes.io/rack", "r1"}})},
        {"cluster", "topology.kubernetes.io/rack", "node"}},
+      {"also before a dash",
+       {node_with({{"cloud.provider.com/topology-rack", "r"}, {"cloud.provider.com/topology-subblock", "b"}})},
+       {"cluster", "cloud.provider.com/topology-rack", "cloud.provider.com/topology-subblock", "node"}},
+      {"not inside of another word", {node_with({{"crack", "r"}, {"rack-size", "8"}})}, {"cluster", "node"}},
+      {"HyperNodes of any tier",
+       {node_with({{"hypernode-tier-1", "a"},
+                   {"hypernode-tier-12", "c"},
+                   {"hypernode-tier-2", "b"},
+                   {"hypernode-tier-x", "d"}})},
+       {"cluster", "hypernode-tier-12", "hypernode-tier-2", "hypernode-tier-1", "node"}},
       {"by how many domains there are",
        {node_with({{"rack", "r1"}, {"zone", "z"}}), node_with({{"rack", "r2"}, {"zone", "z"}})},
        {"cluster", "zone", "rack", "node"}},
@@ -139,6 +149,41 @@ TEST(NetworkProperty, ADomainIsARowOfPlaces) {
       for (const auto& [domain, row] : places) ASSERT_EQ(*row.rbegin() - *row.begin() + 1, row.size());
     }
   }
+}
+
+// What it need not be made anew for would make the same one.
+TEST(NetworkProperty, HeedsEveryChangeOfLabelsThatMakesItAnotherOne) {
+  int heeded = 0;
+  int left = 0;
+  for (const Seed seed : property_seeds(2000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const auto labels = [&] {
+      Labels some;
+      for (const char* const key : {"app", "bandwidth.berth.dev/row", "example.com/row", "hypernode-tier-2", "rack"}) {
+        if (rng.below(2) > 0) some.push_back({key, std::to_string(rng.between(1, 2))});
+      }
+      return some;
+    };
+    std::vector<Node> nodes;
+    for (std::int64_t i = rng.between(1, 4); i > 0; --i) nodes.push_back(node_with(labels()));
+    const Network network(nodes, kFlavors);
+    const Labels before = nodes.front().labels;
+    Labels now = before;
+    if (rng.below(2) > 0 && !now.empty()) now.erase(now.begin() + static_cast<std::ptrdiff_t>(rng.below(now.size())));
+    for (Label& label : labels()) {
+      if (rng.below(4) == 0 && find_label(now, label.key) == nullptr) now.push_back(std::move(label));
+    }
+    std::ranges::sort(now);
+    nodes.front().labels = now;
+    const bool heeds = network.heeds_change(before, now);
+    if (!heeds) {
+      ASSERT_TRUE(network == Network(nodes, kFlavors));
+    }
+    ++(heeds ? heeded : left);
+  }
+  EXPECT_GT(heeded, 100);
+  EXPECT_GT(left, 100);
 }
 
 }  // namespace berth::network_test
