@@ -106,6 +106,12 @@ Result<JournalBytes> read_journal(const std::string& path) {
   return JournalBytes{Bytes(journal->begin(), journal->end()), JournalEnd::kAfterAnyRecord};
 }
 
+Result<std::string> newest_journal(const std::string& path) {
+  const Result<std::vector<std::string>> journals = journals_at(path);
+  if (!journals) return journals.error();
+  return journals->back();
+}
+
 Result<Bytes> read_snapshot(const std::string& path, const std::string& moment, Recorded& as_it_was) {
   const Result<JournalUntil> found = find_journal(path, moment);
   if (!found) return found.error();

@@ -21,6 +21,9 @@ struct JournalBytes {
 // A journal; of a snapshot (`berth snapshot`) the one in it, which is whole though that went on, or may still.
 Result<JournalBytes> read_journal(const std::string& path);
 
+// The file, or of a folder of journals the newest.
+Result<std::string> newest_journal(const std::string& path);
+
 // A journal or a snapshot as it was at `moment`: "2h30m" after its beginning, or "2026-11-21T08:00:00Z"; empty: all of it. Of a
 // folder of journals the newest, for a date the newest that had begun by then. Where a journal ends before that moment, stderr
 // says so.

@@ -76,6 +76,12 @@ TEST_F(Lives, OfThemTheMomentIsLookedForWhereItIsTold) {
       << before.err;
 }
 
+TEST_F(Lives, OfThemTheNewestIsMadeAgainWhole) {
+  const CommandOutcome outcome = berth_command({"replay", path("")});
+  EXPECT_EQ(outcome.exit_code, kExitDone) << outcome.err;
+  EXPECT_TRUE(outcome.out.contains("000002.journal: reproduced byte for byte")) << outcome.out;
+}
+
 TEST_F(Lives, AreAskedTheSameByAllCommands) {
   const std::string date = format_timestamp(kMorning + seconds(15)), length = "15s";
   for (const auto& [moment, job] : {std::pair{date, "default/a"}, std::pair{length, "default/b"}}) {

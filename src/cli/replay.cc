@@ -28,16 +28,18 @@ struct TypedReplay {
   std::string explain;
 };
 
-int replay_all(const std::string& path) {
-  const Result<JournalBytes> journal = read_journal(path);
+int replay_all(const std::string& typed) {
+  const Result<std::string> path = newest_journal(typed);
+  if (!path) return complain(path.error());
+  const Result<JournalBytes> journal = read_journal(*path);
   if (!journal) return complain(journal.error());
-  const Result<Replay> done = replay_journal(path, journal->bytes, journal->end);
+  const Result<Replay> done = replay_journal(*path, journal->bytes, journal->end);
   if (!done) {
     complain(done.error());
     return kExitFailed;
   }
   const auto count = [](std::uint64_t value) { return with_separators(static_cast<std::int64_t>(value)); };
-  fmt::print("{}: reproduced byte for byte\n", path);
+  fmt::print("{}: reproduced byte for byte\n", *path);
   fmt::print("{} bytes, {} records, {} {}, {} cycles, {} starts\n", count(done->bytes), count(done->records),
              count(done->runs), done->runs == 1 ? "run" : "runs", count(done->cycles), count(done->starts));
   fmt::print("state hash {}\n", hex(done->state_hash));
@@ -195,8 +197,9 @@ int look(const TypedReplay& typed) {
 void add_replay(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("replay", "Make every decision of a journal again and compare, byte for byte");
   const auto typed = std::make_shared<TypedReplay>();
-  app.add_option("FILE", typed->path,
-                 "A journal written with --journal, or a snapshot; with the options below also a folder of journals")
+  app.add_option(
+         "FILE", typed->path,
+         "A journal written with --journal, a snapshot, or a folder of journals: the newest, or that of --until")
       ->required();
   app.add_option("--until", typed->until, "Stop there: 2h30m after the beginning, or 2026-11-21T08:00:00Z")
       ->check(not_empty());

@@ -52,27 +52,39 @@ std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
   return found == ways.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - ways.begin()));
 }
 
-// The numbers of the pods of that set whose steps these are, from the first to the last and one more.
-std::pair<std::size_t, std::size_t> pods_like(const State& state, const Growing& growing, WorkloadId step) {
+bool is_of_set(const State& state, const Growing& growing, WorkloadId step, const NumberedPodSet& set) {
   const NumberedPodSet& own = state.shape(state.workload(step).shape).ways[*growing.way].front();
-  std::size_t first = 0;
-  for (const NumberedPodSet& set : state.shape(state.workload(growing.minimum).shape).ways[*growing.way]) {
-    const std::size_t end = first + static_cast<std::size_t>(set.count);
-    if (set.request == own.request && set.topology == own.topology) return {first, end};
-    first = end;
+  return set.request == own.request && set.topology == own.topology;
+}
+
+// Those of its set that are there.
+std::vector<std::optional<NodeId>> beside(const State& state, const Growing& growing, WorkloadId step) {
+  const auto& sets = state.shape(state.workload(growing.minimum).shape).ways[*growing.way];
+  const auto own = std::ranges::find_if(sets, [&](const auto& set) { return is_of_set(state, growing, step, set); });
+  std::vector<std::optional<NodeId>> at;
+  if (own == sets.end()) return at;
+  std::int64_t first = 0;
+  for (auto set = sets.begin(); set != own; ++set) first += set->count;
+  for (std::int64_t pod = first; pod < first + own->count; ++pod) {
+    const std::optional<NodeId>& node = growing.pods[static_cast<std::size_t>(pod)];
+    if (node) at.push_back(node);
   }
-  return {first, first};
+  for (const Growing::Step& each : growing.there) {
+    if (is_of_set(state, growing, each.id, *own)) at.emplace_back(each.node);
+  }
+  return at;
 }
 
 // Whether it is there, or begins, by the end of this plan; then where its pods are.
-bool find_pods(const State& state, const Plan& plan, Growing& growing, WorkloadId step) {
+bool find_pods(const State& state, const Plan& plan, Growing& growing) {
   const Workload& workload = state.workload(growing.minimum);
+  growing.pods.resize(static_cast<std::size_t>(state.shape(workload.shape).pods));
   if (const Start* const start = find_start(plan, growing.minimum)) {
     if (start->waits || start->best_effort) return false;
     growing.begins = true;
     growing.way = start->way;
-    const auto [first, end] = pods_like(state, growing, step);
-    for (std::size_t pod = first; pod < end; ++pod) growing.at.emplace_back(start->pods[pod].node);
+    growing.pods.assign(start->pods.size(), {});
+    for (std::size_t pod = 0; pod < start->pods.size(); ++pod) growing.pods[pod] = start->pods[pod].node;
     return true;
   }
   const bool runs = workload.phase == Phase::kRunning;
@@ -83,10 +95,7 @@ bool find_pods(const State& state, const Plan& plan, Growing& growing, WorkloadI
   if ((!runs && !growing.begins) || !counts || !is_whole) return false;
   growing.way = way_of(state, growing.minimum);
   if (!growing.way) return false;
-  const auto [first, end] = pods_like(state, growing, step);
-  for_each_pod(state, growing.minimum, [&, from = first, to = end](const Pod& pod) {
-    if (from <= pod.number && pod.number < to) growing.at.emplace_back(pod.node);
-  });
+  for_each_pod(state, growing.minimum, [&](const Pod& pod) { growing.pods[pod.number] = pod.node; });
   return true;
 }
 
@@ -100,14 +109,14 @@ bool may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& s
 
 // What it did since its last report it does again; until it would be done as it is, or its limit ends it, its new pods have to do more
 // than that. So it is done sooner with them. PRE: it has declared its run.
-bool is_done_sooner(const State& state, const Growing& growing, std::int64_t added_pods, Time now) {
+bool is_done_sooner(const State& state, const Growing& growing, const Growth& growth, Time now) {
   const Workload& workload = state.workload(growing.minimum);
   const Wide again = done_since_safe(state, growing.minimum, now);
   if (again == 0) return true;
   const Wide left = Wide{workload.declared_run.ms} * state.shape(workload.shape).pods - again;
-  if (added_pods * left <= again * pods_of_elastic(state, growing.minimum)) return false;
+  if (growth.pods * left <= again * pods_of_elastic(state, growing.minimum)) return false;
   const Time end = state.end_of(growing.minimum, workload.started);
-  return end == kForever || Wide{added_pods} * (end - now).ms > again;
+  return end == kForever || Wide{growth.pods} * (end - now).ms > again;
 }
 
 }  // namespace
@@ -130,12 +139,12 @@ std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId
 std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& shadows) {
   std::vector<Growing> list;
   for (const auto& [minimum, steps] : state.elastic()) {
-    Growing growing{.minimum = minimum, .steps = {}, .way = {}, .at = {}};
-    if (!find_pods(state, plan, growing, steps.front()) || !may_grow(state, plan, shadows, growing)) continue;
+    Growing growing{.minimum = minimum};
+    if (!find_pods(state, plan, growing) || !may_grow(state, plan, shadows, growing)) continue;
     for (const WorkloadId step : steps) {
       const Workload& each = state.workload(step);
       if (each.phase == Phase::kPending) growing.steps.push_back(step);
-      if (each.phase == Phase::kRunning) growing.at.emplace_back(state.pod(each.first_pod).node);
+      if (each.phase == Phase::kRunning) growing.there.push_back({step, state.pod(each.first_pod).node});
     }
     if (!growing.steps.empty()) list.push_back(std::move(growing));
   }
@@ -154,7 +163,8 @@ std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& in
     if (Start* const found = std::get_if<Start>(&outcome)) return std::move(*found);
     return std::nullopt;
   }
-  PartOfASet part{.set = set, .at = growing.at, .lost = {growing.at.size()}};
+  PartOfASet part{.set = set, .at = beside(state, growing, step), .lost = {}};
+  part.lost.push_back(part.at.size());
   part.at.emplace_back();
   if (mixture != nullptr) part.set.request = set.in_first_flavor;
   auto places = place_beside(state, trial, index, part, rng);
@@ -163,16 +173,15 @@ std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& in
   return start;
 }
 
-bool growth_pays(const State& state, const Growing& growing, std::int64_t added_pods, Time now) {
+bool growth_pays(const State& state, const Growing& growing, const Growth& growth, Time now) {
   const Workload& workload = state.workload(growing.minimum);
   const Terms& terms = state.shape(workload.shape).terms;
   if (growing.begins || terms.resizes_live) return true;
-  if (workload.declared_run != kRunNotDeclared) return is_done_sooner(state, growing, added_pods, now);
+  if (workload.declared_run != kRunNotDeclared) return is_done_sooner(state, growing, growth, now);
   const std::int64_t lost_gpu_s = lost_if_taken_gpu_s(state, growing.minimum, now);
   if (lost_gpu_s == 0) return true;
   const Time end = state.end_of(growing.minimum, workload.started);
-  const Wide added_gpu_milli = added_pods * Wide{state.shape(state.workload(growing.steps.front()).shape).gpu_milli};
-  const Wide gained_gpu_us = added_gpu_milli * std::max<std::int64_t>(0, (end - now).ms);
+  const Wide gained_gpu_us = growth.gpu_milli * std::max<std::int64_t>(0, (end - now).ms);
   return end != kForever && gained_gpu_us / 1'000'000 > lost_gpu_s;
 }
 

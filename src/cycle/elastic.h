@@ -18,11 +18,28 @@ namespace berth {
 
 // One that runs, or begins by this plan, and has steps that wait.
 struct Growing {
+  struct Step {
+    WorkloadId id;
+    NodeId node;
+  };
+
   WorkloadId minimum;
-  std::vector<WorkloadId> steps;          // those that wait, ascending
-  bool begins = false;                    // by this plan, or in this moment: what comes at once restarts nothing
-  std::optional<std::size_t> way;         // of its shape, in which it was placed
-  std::vector<std::optional<NodeId>> at;  // its pods of the set that grows, and those of its steps that are there
+  std::vector<WorkloadId> steps = {};            // those that wait, ascending
+  bool begins = false;                           // by this plan, or in this moment: what comes at once restarts nothing
+  std::optional<std::size_t> way = {};           // of its shape, in which it was placed
+  std::vector<std::optional<NodeId>> pods = {};  // where those of its minimum are
+  std::vector<Step> there = {};                  // of its steps
+};
+
+// What it would have more.
+struct Growth {
+  std::int64_t pods = 0;
+  Wide gpu_milli = 0;
+
+  void add(const Shape& step) {
+    ++pods;
+    gpu_milli += step.gpu_milli;
+  }
 };
 
 // Of one shape, who waits and is not started by this plan, as it leaves him.
@@ -38,8 +55,8 @@ std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const st
 std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& index, const Growing& growing,
                                 WorkloadId step, Rng& rng, const Mixture* mixture = nullptr);
 
-// Whether so many of its steps are worth what is lost by restarting it: it is done sooner with them, or of who has declared no run, they
+// Whether that is worth what is lost by restarting it: it is done sooner with them, or of who has declared no run, they
 // give more until its limit. PRE: it has steps that wait.
-bool growth_pays(const State& state, const Growing& growing, std::int64_t added_pods, Time now);
+bool growth_pays(const State& state, const Growing& growing, const Growth& growth, Time now);
 
 }  // namespace berth

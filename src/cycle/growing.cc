@@ -147,6 +147,8 @@ ByQueue::iterator first_of(const OneCycle& cycle, ByQueue& all) {
 }
 
 // One step after the other, each of whoever comes first by then; the first in a queue takes as many as fit before the next there does.
+const Shape& shape_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape); }
+
 // Calls take(growing, start) for each. False: it would have been more attempts.
 template <class Take>
 bool share_room(OneCycle& cycle, const std::vector<Growing>& all, std::int64_t attempts_max, Take take) {
@@ -157,14 +159,21 @@ bool share_room(OneCycle& cycle, const std::vector<Growing>& all, std::int64_t a
     const auto first = first_of(cycle, by_queue);
     std::vector<Growing>& of_queue = first->second;
     Growing& growing = of_queue.front();
-    cycle.shadows.look(growing.steps.front());
-    auto start = attempt_step(cycle, growing.steps.front(), growing);
+    const WorkloadId step = growing.steps.front();
+    cycle.shadows.look(step);
+    auto start = attempt_step(cycle, step, growing);
     if (start) {
-      growing.at.emplace_back(start->pods.front().node);
+      growing.there.push_back({step, start->pods.front().node});
       growing.steps.erase(growing.steps.begin());
       take(growing, std::move(*start));
+    } else {
+      // Those of its other pod sets may find room.
+      const State& state = cycle.engine.state;
+      std::erase_if(growing.steps, [&, shape = state.workload(step).shape](WorkloadId each) {
+        return state.workload(each).shape == shape;
+      });
     }
-    if (!start || growing.steps.empty()) of_queue.erase(of_queue.begin());
+    if (growing.steps.empty()) of_queue.erase(of_queue.begin());
     if (of_queue.empty()) by_queue.erase(first);
   }
   return true;
@@ -182,13 +191,13 @@ std::optional<std::vector<WorkloadId>> in_vain(OneCycle& cycle, const std::vecto
   if (trials.left == 0) return std::nullopt;
   --trials.left;
   std::vector<WorkloadId> who;  // in the order in which they take their first
-  std::map<WorkloadId, std::int64_t> added;
+  std::map<WorkloadId, Growth> added;
   const Trial::Mark mark = cycle.trial.mark();
   const bool is_known = share_room(cycle, all, trials.attempts_max, [&](const Growing& growing, const Start& start) {
     add_unit(cycle, start);
-    const auto [so_far, is_first] = added.try_emplace(growing.minimum, 0);
+    const auto [so_far, is_first] = added.try_emplace(growing.minimum);
     if (is_first) who.push_back(growing.minimum);
-    ++so_far->second;
+    so_far->second.add(shape_of(cycle.engine.state, start.workload));
   });
   cycle.trial.rollback_to(mark);
   if (!is_known) return std::nullopt;
@@ -206,7 +215,9 @@ std::vector<Growing> without(std::vector<Growing> all, const std::vector<Workloa
 // Whoever restarts for his steps takes those that pay beside what the others take, or none. Who is left out may have more beside those who
 // are not: so he is tried again, one after the other.
 std::vector<Growing> leave_out_who_grows_in_vain(OneCycle& cycle, const std::vector<Growing>& all) {
-  const auto restarts = [&](const Growing& each) { return !growth_pays(cycle.engine.state, each, 0, cycle.plan.now); };
+  const auto restarts = [&](const Growing& each) {
+    return !growth_pays(cycle.engine.state, each, Growth(), cycle.plan.now);
+  };
   // As many attempts stay for those who take steps.
   const std::int64_t attempts = cycle.plan.attempts + (cycle.effort.attempts_max - cycle.plan.attempts) / 2;
   Trials trials{.attempts_max = attempts};
@@ -239,7 +250,9 @@ std::vector<Growing> leave_out_who_grows_in_vain(OneCycle& cycle, const std::vec
 
 // With all that it might take.
 bool could_pay(const OneCycle& cycle, const Growing& growing) {
-  return growth_pays(cycle.engine.state, growing, std::ssize(growing.steps), cycle.plan.now);
+  Growth all;
+  for (const WorkloadId step : growing.steps) all.add(shape_of(cycle.engine.state, step));
+  return growth_pays(cycle.engine.state, growing, all, cycle.plan.now);
 }
 
 }  // namespace

@@ -259,9 +259,10 @@ class SettlingCluster {
       if (!workload.step_of.is_none()) added[workload.step_of].push_back(start.workload);
     }
     for (const auto& [minimum, steps] : added) {
-      const Growing growing{.minimum = minimum, .steps = steps, .begins = begins(plan, minimum), .way = {}, .at = {}};
-      EXPECT_TRUE(growth_pays(state, growing, std::ssize(steps), plan.now))
-          << minimum.value() << " restarts for too little";
+      const Growing growing{.minimum = minimum, .steps = steps, .begins = begins(plan, minimum)};
+      Growth growth;
+      for (const WorkloadId step : steps) growth.add(state.shape(state.workload(step).shape));
+      EXPECT_TRUE(growth_pays(state, growing, growth, plan.now)) << minimum.value() << " restarts for too little";
     }
   }
   // Only those who begin take steps then, and a single one who goes at once starts in the next cycle if he would without them.
@@ -745,15 +746,26 @@ class SettlingCluster {
     step.series = {};
     step.at_most = 1;
     step.max_wait.reset();
-    if (step.on_failure)
-      step.on_failure->sets.erase(step.on_failure->sets.begin(), std::prev(step.on_failure->sets.end()));
     step.shape.terms.movable = false;
-    for (PodSets& way : step.shape.ways) {
-      way.erase(way.begin(), std::prev(way.end()));
-      if (way.front().topology.has_slices()) return;
-      way.front().count = 1;
+    const std::optional<WorkloadSubmitted> of_last = one_more_of(step, step.shape.ways.front().size() - 1);
+    if (!of_last) return;
+    const WorkloadSubmitted of_first = *one_more_of(step, 0);
+    // By draws of their own, so that all else is as without.
+    Rng rng(Seed{engine_.state.workloads().next_id().index()}, std::uint64_t{1} << 51);
+    for (std::int64_t left = rng_.between(1, 4); left > 0; --left) {
+      engine_.state.apply(rng.below(3) == 0 ? of_first : *of_last);
     }
-    for (std::int64_t left = rng_.between(1, 4); left > 0; --left) engine_.state.apply(step);
+  }
+  // One pod of that set; none if it has slices.
+  static std::optional<WorkloadSubmitted> one_more_of(WorkloadSubmitted step, std::size_t set) {
+    for (PodSets& way : step.shape.ways) {
+      PodSet own = way[set];
+      if (own.topology.has_slices()) return std::nullopt;
+      own.count = 1;
+      way = {own};
+    }
+    if (step.on_failure) step.on_failure->sets = {step.on_failure->sets[set]};
+    return step;
   }
   // Other policies, or another order; held and closed queues are soon released.
   void change_queue() {

@@ -25,15 +25,8 @@ namespace {
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
-          const Mixture* mixture, std::int64_t more, const NumberedPodSet* more_of = nullptr)
-      : state_(state),
-        trial_(trial),
-        index_(index),
-        sets_(sets),
-        rng_(rng),
-        mixture_(mixture),
-        more_(more),
-        more_of_(more_of) {
+          const Mixture* mixture, std::vector<std::int64_t> more = {})
+      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), mixture_(mixture), more_(std::move(more)) {
     std::int64_t pods = 0;
     for (const NumberedPodSet& set : sets) pods += set.count;
     places_.resize(static_cast<std::size_t>(pods));
@@ -139,11 +132,10 @@ class Placing {
     if (by_network || part.set->asks_for_domains()) {
       NumberedPodSet set = *part.set;
       set.request = part.id;
-      const bool grows =
-          more_of_ != nullptr && part.set->request == more_of_->request && part.set->topology == more_of_->topology;
+      const std::int64_t more = more_.empty() ? 0 : more_[static_cast<std::size_t>(part.set - sets_.data())];
       const std::vector<NodeId>* const among = part.near ? &*part.near : nullptr;
       const auto places = by_network ? place_in_network(state_, trial_, index_, set, rng_, among)
-                                     : place_in_domains(state_, trial_, index_, set, rng_, grows ? more_ : 0, among);
+                                     : place_in_domains(state_, trial_, index_, set, rng_, more, among);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) return *missing;
       std::ranges::copy(std::get<0>(places), places_.begin() + static_cast<std::ptrdiff_t>(part.first));
       return 0;
@@ -309,8 +301,7 @@ class Placing {
   const std::vector<NumberedPodSet>& sets_;
   Rng& rng_;
   const Mixture* mixture_;            // none: any of the flavors that are left open
-  std::int64_t more_;                 // pods that may come later,
-  const NumberedPodSet* more_of_;     // of this set
+  std::vector<std::int64_t> more_;    // pods that may come later, by set; empty: none
   std::vector<PodPlacement> places_;  // set by set
 };
 
@@ -326,20 +317,36 @@ std::variant<std::vector<PodPlacement>, Unfit> place_all(Placing placing, Trial&
 
 }  // namespace
 
+namespace {
+
+// Of each pod set of the way how many pods it may have above its minimum; empty: none has.
+std::vector<std::int64_t> steps_by_set(const State& state, WorkloadId workload, std::size_t way) {
+  const std::vector<WorkloadId>& steps = state.steps_of(workload);
+  if (steps.empty()) return {};
+  const auto& sets = state.shape(state.workload(workload).shape).ways[way];
+  std::vector<std::int64_t> more(sets.size());
+  for (const WorkloadId step : steps) {
+    const NumberedPodSet& own = state.shape(state.workload(step).shape).ways[way].front();
+    const auto of = std::ranges::find_if(
+        sets, [&](const NumberedPodSet& set) { return set.request == own.request && set.topology == own.topology; });
+    if (of != sets.end()) ++more[static_cast<std::size_t>(of - sets.begin())];
+  }
+  return more;
+}
+
+}  // namespace
+
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                         std::size_t way, Rng& rng, const Mixture* mixture) {
   const auto& sets = state.shape(state.workload(workload).shape).ways[way];
-  const std::vector<WorkloadId>& steps = state.steps_of(workload);
-  const NumberedPodSet* const grows =
-      steps.empty() ? nullptr : &state.shape(state.workload(steps.front()).shape).ways[way].front();
-  auto places = place_all(Placing(state, trial, index, sets, rng, mixture, std::ssize(steps), grows), trial);
+  auto places = place_all(Placing(state, trial, index, sets, rng, mixture, steps_by_set(state, workload, way)), trial);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(std::get<0>(places))};
 }
 
 std::variant<std::vector<PodPlacement>, Unfit> place_sets(const State& state, Trial& trial, ScoreIndex& index,
                                                           const std::vector<NumberedPodSet>& sets, Rng& rng) {
-  return place_all(Placing(state, trial, index, sets, rng, nullptr, 0), trial);
+  return place_all(Placing(state, trial, index, sets, rng, nullptr), trial);
 }
 
 std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,

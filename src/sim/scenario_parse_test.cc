@@ -203,7 +203,6 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w max=2000", "s.txt:1:1: max: 1999 pods above its minimum are more than 1000; take fewer\n"},
       {"submit w resize=often", "s.txt:1:10: resize: 'often' is "},
       {"submit w pods=8 max=16 gpus=1 slice=4:node", "s.txt:1:1: slice= and parallel= are of a size that stays, "},
-      {"submit w pods=2 max=4\ngroup w x pods=2 min=1", "s.txt:2:1: min= and max= are of one of its pod sets: "},
       {"submit w pods=2 max=4\ngroup w+1 x pods=2", "s.txt:2:7: 'w+1' is one pod of another workload; write "},
       {"submit w+1\nsubmit w\ngroup w x max=2", "s.txt:3:7: there is a workload 'w+1' already"},
       {"submit w+1\nsubmit w max=2", "s.txt:2:8: there is a workload 'w+1' already"},

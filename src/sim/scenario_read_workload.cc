@@ -170,9 +170,9 @@ QueueId take_queue(ScenarioReading& reading, ScenarioLine& line) {
   return {};
 }
 
-// Each pod above the minimum is submitted below it, as one that runs beside it.
+// Each pod above the minimum is submitted below it, as one that runs beside it. `before`: so many are there of other pod sets.
 void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadId minimum, WorkloadSubmitted step,
-                  std::size_t set_index, SetDraft set) {
+                  std::size_t set_index, SetDraft set, std::int64_t before) {
   const std::string of = std::move(step.name);
   step.step_of = minimum;
   step.declared_run = kRunNotDeclared;
@@ -185,7 +185,7 @@ void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadId
   const std::int64_t steps = reading.pods > kScenarioPodsMax ? 0 : set.steps;
   set.steps = 0;
   set.count = 1;
-  for (std::int64_t number = 1; number <= steps; ++number) {
+  for (std::int64_t number = before + 1; number <= before + steps; ++number) {
     step.name = of + "+" + std::to_string(number);
     WorkloadDraft& draft = reading.drafts.emplace_back(WorkloadId(reading.names.workloads.size()),
                                                        reading.scenario.statements.size(), std::vector{set});
@@ -197,8 +197,8 @@ void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadId
 }
 
 bool are_new_steps(const ScenarioReading& reading, const ScenarioLine& line, const ScenarioWord& word,
-                   const std::string& name, std::int64_t steps) {
-  for (std::int64_t number = 1; number <= steps; ++number) {
+                   const std::string& name, std::int64_t steps, std::int64_t before = 0) {
+  for (std::int64_t number = before + 1; number <= before + steps; ++number) {
     if (!reading.names.workloads.is_new(line, word, name + "+" + std::to_string(number))) return false;
   }
   return true;
@@ -239,7 +239,7 @@ void submit_one(ScenarioReading& reading, const ScenarioLine& line, const Worklo
   note_size(reading, reading.drafts.back());
   reading.pods_of[workload] = set.count + set.steps;
   reading.add(line, Event(submitted), from_now);
-  submit_steps(reading, line, workload, submitted, 0, set);
+  submit_steps(reading, line, workload, submitted, 0, set, 0);
 }
 
 }  // namespace
@@ -304,23 +304,20 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   if (draft->step_of) {
     return line.complain(*name, quote(name->value) + " is one pod of another workload; write group lines for that one");
   }
-  if (set.steps > 0 && std::ranges::any_of(draft->sets, [](const SetDraft& each) { return each.steps > 0; })) {
-    return line.complain(
-        "min= and max= are of one of its pod sets: which pods come and go has one answer then; write the others with "
-        "pods= alone");
-  }
   if (std::ranges::find(draft->groups, set_name->value) != draft->groups.end()) {
     return line.complain(*set_name, "group " + quote(set_name->value) + " of " + quote(name->value) +
                                         " stands above already; choose another name");
   }
   draft->groups.push_back(set_name->value);
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
-  if (set.steps > 0 && !are_new_steps(reading, line, *name, name->value, set.steps)) return;
+  std::int64_t before = 0;  // pods above their minimum, of the others
+  for (const SetDraft& each : draft->sets) before += each.steps;
+  if (!are_new_steps(reading, line, *name, name->value, set.steps, before)) return;
   reading.pods_of[*workload] += set.count + set.steps;
   std::ranges::move(sets_of(set), std::back_inserter(draft->sets));
   note_size(reading, *draft);
   const std::size_t set_index = draft->sets.size() - 1;
-  submit_steps(reading, line, *workload, submitted, set_index, set);
+  submit_steps(reading, line, *workload, submitted, set_index, set, before);
 }
 
 std::optional<PodOfWorkload> read_pod(const ScenarioReading& reading, const ScenarioLine& line,
