@@ -241,13 +241,26 @@ TEST(TopologyLevels, AreThoseOfTopologiesOrFound) {
   EXPECT_EQ(read[0].name, "a");
   EXPECT_EQ(read[0].labels, (std::vector<std::string>{"block", "kubernetes.io/hostname"}));
   std::vector<Value> nodes = six_nodes();
-  // "rack" is a usual one; "zone" as it stands here is not.
-  EXPECT_EQ(levels_in_labels(nodes, {}, {}).labels, (std::vector<std::string>{"rack", "kubernetes.io/hostname"}));
-  const std::vector<Value> pods = {pod("p", "", 1, "{berth.dev/topology: 'required:zone'}"),
+  EXPECT_EQ(levels_in_labels(nodes, {}, {}).labels,
+            (std::vector<std::string>{"zone", "rack", "kubernetes.io/hostname"}));
+  nodes = *parse_yaml("metadata: {name: n, labels: {rack: r, example.com/row: a, example.com/pen: x}}\n");
+  const std::vector<Value> pods = {pod("p", "", 1, "{berth.dev/topology: 'required:example.com/row'}"),
                                    pod("q", "", 1, "{berth.dev/slice: '2:nowhere'}")};
   EXPECT_EQ(levels_in_labels(nodes, pods, {}).labels,
-            (std::vector<std::string>{"zone", "rack", "kubernetes.io/hostname"}));
+            (std::vector<std::string>{"rack", "example.com/row", "kubernetes.io/hostname"}));
+  nodes = six_nodes();
   EXPECT_EQ(levels_in_labels(nodes, {}, read).labels.front(), "zone");
+}
+
+// As those by which the scheduler tells how near nodes are; of several of one name that of Kubernetes.
+TEST(TopologyLevels, HaveNamesThatAreUsual) {
+  const auto nodes = parse_yaml(
+      "metadata: {name: n, labels: {failure-domain.beta.kubernetes.io/zone: a, topology.kubernetes.io/zone: a, "
+      "topology.gke.io/zone: a, cloud.provider.com/topology-rack: r, example.com/power-zone: p, leaf: l, "
+      "cloud.google.com/gce-topology-block: b}}\n");
+  EXPECT_EQ(levels_in_labels(*nodes, {}, {}).labels,
+            (std::vector<std::string>{"topology.kubernetes.io/zone", "cloud.google.com/gce-topology-block",
+                                      "cloud.provider.com/topology-rack", "leaf", "kubernetes.io/hostname"}));
 }
 
 TEST(TopologyLevels, OfHyperNodesAreTheirTiers) {

@@ -52,27 +52,40 @@ std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
   return found == ways.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - ways.begin()));
 }
 
-bool is_of_set(const State& state, const Growing& growing, WorkloadId step, const NumberedPodSet& set) {
-  const NumberedPodSet& own = state.shape(state.workload(step).shape).ways[*growing.way].front();
-  return set.request == own.request && set.topology == own.topology;
-}
+// A pod set that it may be of: where that one's pods and the steps near them are. Of sets that are alike nobody says whose a step is:
+// it may be beside any.
+using Beside = std::vector<std::optional<NodeId>>;
 
-// Those of its set that are there.
-std::vector<std::optional<NodeId>> beside(const State& state, const Growing& growing, WorkloadId step) {
-  const auto& sets = state.shape(state.workload(growing.minimum).shape).ways[*growing.way];
-  const auto own = std::ranges::find_if(sets, [&](const auto& set) { return is_of_set(state, growing, step, set); });
-  std::vector<std::optional<NodeId>> at;
-  if (own == sets.end()) return at;
-  std::int64_t first = 0;
-  for (auto set = sets.begin(); set != own; ++set) first += set->count;
-  for (std::int64_t pod = first; pod < first + own->count; ++pod) {
-    const std::optional<NodeId>& node = growing.pods[static_cast<std::size_t>(pod)];
-    if (node) at.push_back(node);
+std::vector<Beside> sets_beside(const State& state, const Growing& growing, WorkloadId step) {
+  const auto set_of = [&](WorkloadId id) { return state.shape(state.workload(id).shape).ways[*growing.way].front(); };
+  const auto are_alike = [](const NumberedPodSet& a, const NumberedPodSet& b) {
+    return a.request == b.request && a.topology == b.topology;
+  };
+  const NumberedPodSet own = set_of(step);
+  std::vector<Beside> all;
+  std::size_t first = 0;
+  for (const NumberedPodSet& set : state.shape(state.workload(growing.minimum).shape).ways[*growing.way]) {
+    const std::size_t end = first + static_cast<std::size_t>(set.count);
+    if (are_alike(set, own)) {
+      Beside& at = all.emplace_back();
+      for (std::size_t pod = first; pod < end; ++pod) {
+        if (growing.pods[pod]) at.push_back(growing.pods[pod]);
+      }
+    }
+    first = end;
   }
-  for (const Growing::Step& each : growing.there) {
-    if (is_of_set(state, growing, each.id, *own)) at.emplace_back(each.node);
+  const Topology& topology = state.topologies()[own.topology];
+  const auto is_near = [&](NodeId node, const Beside& at) {
+    if (all.size() == 1 || topology.together == Togetherness::kAnywhere || at.empty()) return true;
+    const Domains& domains = state.topologies().domains(own.topology);
+    return domains.of(node) == domains.of(*at.front());
+  };
+  for (Beside& at : all) {
+    for (const Growing::Step& each : growing.there) {
+      if (are_alike(set_of(each.id), own) && is_near(each.node, at)) at.emplace_back(each.node);
+    }
   }
-  return at;
+  return all;
 }
 
 // Whether it is there, or begins, by the end of this plan; then where its pods are.
@@ -91,11 +104,17 @@ bool find_pods(const State& state, const Plan& plan, Growing& growing) {
   const bool has_just_begun = runs && workload.started == plan.now && !workload.resized;
   growing.begins = has_just_begun || std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
   const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
-  const bool is_whole = state.find_repairing(growing.minimum) == nullptr;
+  const Repairing* const lacks = state.find_repairing(growing.minimum);
+  const auto repair = std::ranges::find(plan.repairs, growing.minimum, &Repair::workload);
+  const bool is_whole = lacks == nullptr || (repair != plan.repairs.end() && !repair->waits);
   if ((!runs && !growing.begins) || !counts || !is_whole) return false;
   growing.way = way_of(state, growing.minimum);
   if (!growing.way) return false;
   for_each_pod(state, growing.minimum, [&](const Pod& pod) { growing.pods[pod.number] = pod.node; });
+  if (lacks == nullptr) return true;
+  // All go on anew from here.
+  growing.begins = true;
+  for (std::size_t i = 0; i < lacks->lost.size(); ++i) growing.pods[lacks->lost[i].number] = repair->pods[i].node;
   return true;
 }
 
@@ -163,14 +182,17 @@ std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& in
     if (Start* const found = std::get_if<Start>(&outcome)) return std::move(*found);
     return std::nullopt;
   }
-  PartOfASet part{.set = set, .at = beside(state, growing, step), .lost = {}};
-  part.lost.push_back(part.at.size());
-  part.at.emplace_back();
-  if (mixture != nullptr) part.set.request = set.in_first_flavor;
-  auto places = place_beside(state, trial, index, part, rng);
-  if (!places) return std::nullopt;
-  start.pods = std::move(*places);
-  return start;
+  for (Beside& at : sets_beside(state, growing, step)) {
+    PartOfASet part{.set = set, .at = std::move(at), .lost = {}};
+    part.lost.push_back(part.at.size());
+    part.at.emplace_back();
+    if (mixture != nullptr) part.set.request = set.in_first_flavor;
+    auto places = place_beside(state, trial, index, part, rng);
+    if (!places) continue;
+    start.pods = std::move(*places);
+    return start;
+  }
+  return std::nullopt;
 }
 
 bool growth_pays(const State& state, const Growing& growing, const Growth& growth, Time now) {

@@ -146,9 +146,9 @@ ByQueue::iterator first_of(const OneCycle& cycle, ByQueue& all) {
   return first;
 }
 
-// One step after the other, each of whoever comes first by then; the first in a queue takes as many as fit before the next there does.
 const Shape& shape_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape); }
 
+// One step after the other, each of whoever comes first by then; the first in a queue takes as many as fit before the next there does.
 // Calls take(growing, start) for each. False: it would have been more attempts.
 template <class Take>
 bool share_room(OneCycle& cycle, const std::vector<Growing>& all, std::int64_t attempts_max, Take take) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "placement/near_tree.h"
+#include "placement/node_liking.h"
 #include "state/idle_room.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
@@ -51,8 +52,8 @@ class PlacingInDomains {
         topologies_(state.topologies()),
         topology_(topologies_[set.topology]),
         request_(state.request(set.request)),
-        likings_(state.ledger().matches().likings(request_.constraints)),
-        likes_alike_(likings_.empty() && state.ledger().avoided().empty()),
+        liking_(state.ledger(), request_),
+        likes_alike_(liking_.is_alike()),
         more_(more),
         around_(state.ledger(), request_),
         among_(among),
@@ -106,12 +107,28 @@ class PlacingInDomains {
   // In the closest domain that will do. PRE: it has room for all.
   void place(const NearTree& tree, const Group& in, std::int64_t pods, std::int64_t more) {
     if (const auto closest = closest_inside(tree, in, pods + more)) return place_inside(tree, *closest, pods);
+    if (in.depth >= tree.own_depth()) return place_inside(tree, in, pods);  // in none that is narrower
     if (more > 0) {
-      const std::vector<Group> domains = tree.groups(in, tree.own_depth());
-      const Group& roomiest = *std::ranges::max_element(domains, {}, &Group::room);
+      const Group around = closest_around(tree, in, pods + more);
+      if (around.depth > in.depth) return place(tree, around, pods, more);
+      const Group roomiest = roomiest_inside(tree, in);
       if (roomiest.room >= pods) return place_inside(tree, roomiest, pods);
     }
     split(tree, closest_around(tree, in, pods), pods);
+  }
+
+  // Of the level that the set asks for; of several the best liked.
+  Group roomiest_inside(const NearTree& tree, const Group& in) const {
+    Group best;
+    std::int64_t best_liking = 0;
+    for (const Group& each : tree.groups(in, tree.own_depth())) {
+      if (each.room < best.room) continue;
+      const std::int64_t liking = liking_in(tree, each, each.room);
+      if (each.room == best.room && liking <= best_liking) continue;
+      best = each;
+      best_liking = liking;
+    }
+    return best;
   }
 
   // Of the level that the set asks for, or narrower: of those that have room for so many the best liked, of these of the narrowest,
@@ -121,7 +138,7 @@ class PlacingInDomains {
     std::int64_t best_liking = 0;
     for (std::size_t depth = std::max(in.depth, tree.own_depth()); depth <= tree.last_depth(); ++depth) {
       for (const Group& each : tree.groups(in, depth)) {
-        if (each.room < pods) continue;
+        if (each.room < pods || !each.is_domain) continue;
         const std::int64_t liking = liking_in(tree, each, pods);
         const bool better =
             !best || liking > best_liking || (liking == best_liking && (best->depth < depth || each.room < best->room));
@@ -134,7 +151,7 @@ class PlacingInDomains {
   }
 
   // The narrowest of those around the level asked for that has room for them, in as few of its domains as can be; of these the best
-  // liked, and then the one with the least room.
+  // liked, and then the one with the least room. `in`, if there is none.
   Group closest_around(const NearTree& tree, const Group& in, std::int64_t pods) const {
     for (std::size_t depth = tree.own_depth() - 1; depth > in.depth; --depth) {
       std::optional<Group> best;
@@ -153,10 +170,10 @@ class PlacingInDomains {
 
   // What nobody asks for, few domains inside that which is asked for, goes behind all that is preferred.
   void place_inside(const NearTree& tree, const Group& domain, std::int64_t pods) {
-    if (domain.depth < tree.last_depth() && likes_alike_) return split(tree, domain, pods);
     const std::span<const NearTree::Leaf> leaves = tree.leaves(domain);
-    if (topology_.has_slices()) return fill_slices(items_of(leaves), pods);
-    put_among(nodes_of(leaves), pods);
+    const std::vector<NodeId> nodes = nodes_of(leaves);
+    if (domain.depth < tree.last_depth() && liking_.is_alike(nodes)) return split(tree, domain, pods);
+    topology_.has_slices() ? fill_slices(items_of(leaves), pods) : put_among(nodes, pods);
   }
 
   // Over few of the domains that are in it.
@@ -263,7 +280,7 @@ class PlacingInDomains {
         if (is_full || (evenly && taken[at] > fewest)) return std::int64_t{0};
         return room_here(nodes[at]) / unit * unit;
       };
-      const auto liking_of = [&](std::size_t at) { return likes_alike_ ? 0 : liking_on(nodes[at]); };
+      const auto liking_of = [&](std::size_t at) { return likes_alike_ ? 0 : liking_(nodes[at]); };
       const std::size_t at = *choose(nodes.size(), in_few ? pods : unit, in_few, room_of, liking_of);
       const std::int64_t here = in_few ? std::min(pods, room_of(at)) : unit;
       put_among(std::span(&nodes[at], 1), here);
@@ -356,19 +373,13 @@ class PlacingInDomains {
   // How well so many pods would like to be there, on the nodes that they like best, whatever their slices.
   std::int64_t liking_in(std::vector<NodeId> nodes, std::int64_t pods) const {
     std::int64_t sum = 0;
-    std::ranges::sort(nodes, std::ranges::greater(), [&](NodeId node) { return liking_on(node); });
+    std::ranges::sort(nodes, std::ranges::greater(), [&](NodeId node) { return liking_(node); });
     for (const NodeId node : nodes) {
       const std::int64_t here = std::min(pods, room_here(node));
-      sum += here * liking_on(node);
+      sum += here * liking_(node);
       pods -= here;
     }
     return sum;
-  }
-
-  // Nodes that are avoided come behind all that is preferred.
-  std::int64_t liking_on(NodeId node) const {
-    constexpr std::int64_t kAvoided = std::int64_t{1} << 37;
-    return (likings_.empty() ? 0 : likings_[node.index()]) - (state_.ledger().is_avoided(node) ? kAvoided : 0);
   }
 
   template <class Is>
@@ -395,10 +406,48 @@ class PlacingInDomains {
     }
   }
 
+  // On nodes that are in no domain: near those who have places, else near each other.
+  void put_outside(std::int64_t pods) {
+    const std::vector<std::size_t> wider = levels_around(topologies_, set_.topology).wider;
+    std::vector<NodeId> nodes = nodes_of(DomainId());
+    while (pods > 0) {
+      std::erase_if(nodes, [&](NodeId node) { return room_here(node) == 0; });
+      const std::vector<NodeId> near = places_.empty() ? closest_of(nodes, wider, pods) : nearest_of(nodes, wider);
+      std::int64_t room = 0;
+      for (const NodeId node : near) room += room_here(node);
+      put_among(near, std::min(pods, room));
+      pods -= std::min(pods, room);
+    }
+  }
+
+  // Those in the narrowest domain that has room for all, the fullest; else in the roomiest of the widest level.
+  std::vector<NodeId> closest_of(const std::vector<NodeId>& nodes, const std::vector<std::size_t>& wider,
+                                 std::int64_t pods) const {
+    const Network& network = *topologies_.network();
+    for (std::size_t i = wider.size(); i-- > 0;) {
+      std::vector<std::int64_t> rooms(network.domains(wider[i]));
+      for (const NodeId node : nodes) rooms[network.domain(wider[i], node)] += room_here(node);
+      const auto room_of = [&](std::size_t domain) { return rooms[domain]; };
+      const auto domain = choose(rooms.size(), pods, i == 0, room_of, [](std::size_t) { return 0; });
+      if (!domain) continue;
+      std::vector<NodeId> in_it = nodes;
+      std::erase_if(in_it, [&](NodeId node) { return network.domain(wider[i], node) != *domain; });
+      return in_it;
+    }
+    return nodes;
+  }
+
+  // Those around which the most have places, in the narrowest domains first.
+  std::vector<NodeId> nearest_of(const std::vector<NodeId>& nodes, const std::vector<std::size_t>& wider) const {
+    std::vector<NodeId> placed;
+    for (const PodPlacement& each : places_) placed.push_back(each.node);
+    return nearest_to(placed, nodes, wider, *topologies_.network());
+  }
+
   // Slices on nodes that are in no domain, and then such as no domain holds whole. PRE: no domain has room for a whole one.
   void fill_outside(std::int64_t pods) {
     const std::int64_t slice = topology_.slice_pods;
-    if (slice == 0) return put_among(nodes_of(DomainId()), pods);
+    if (slice == 0) return put_outside(pods);
     const std::vector<std::size_t> outside = slices_where([](const InnerRoom& each) { return each.domain.is_none(); });
     std::int64_t whole = 0;
     for (const std::size_t at : outside) whole += inner_[at].room / slice * slice;
@@ -444,7 +493,7 @@ class PlacingInDomains {
   const Topologies& topologies_;
   const Topology& topology_;
   const PodRequest& request_;
-  std::span<const std::int64_t> likings_;
+  NodeLiking liking_;
   bool likes_alike_;       // all nodes
   std::int64_t more_;      // pods that may come later
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing

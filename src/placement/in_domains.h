@@ -18,7 +18,8 @@ namespace berth {
 
 // All its pods, those of one domain and of one slice beside each other, and the moves stay in the trial; or how many pods'
 // room must come free at the least before it can be, and nothing was moved. The domain is that which its pods like best, of
-// these the one that has the least room left over; where none has room for all, few, the roomiest first, and as many in each of them as there is room (of `preferred` alone).
+// these one of the narrowest inside of which all have room, of these the one that has the least room left over; where none has room for
+// all, few, near each other: in the narrowest domain around that has room (of `preferred` alone; docs/decisions/0088).
 // Who may grow by `more` pods later goes where all of them have room, or else where the most have.
 // What is spread goes over the inner domains of that one; what cannot be split evenly goes where it is liked best, of these where
 // the least room is left over.

@@ -144,7 +144,7 @@ class Closeness {
   std::size_t of(const PodsOnNodes& spread) const {
     std::size_t closeness = own() + narrower_.size();
     for (std::size_t a = 0; a < spread.size(); ++a) {
-      for (std::size_t b = 0; b < a; ++b) {
+      for (std::size_t b = 0; b <= a; ++b) {
         if (spread[a] > 0 && spread[b] > 0) closeness = std::min(closeness, of_both(a, b));
       }
     }
@@ -176,8 +176,9 @@ class Closeness {
       return closeness;
     }
     closeness = own();
-    go_along(narrower_,
-             [&](std::size_t level) { return network_.domain(level, NodeId(a)) == network_.domain(level, NodeId(b)); });
+    go_along(narrower_, [&](std::size_t level) {
+      return network_.says(level, NodeId(a)) && network_.domain(level, NodeId(a)) == network_.domain(level, NodeId(b));
+    });
     return closeness;
   }
 

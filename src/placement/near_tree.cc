@@ -6,6 +6,11 @@
 #include <utility>
 
 namespace berth {
+namespace {
+
+constexpr std::uint32_t kInNone = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
 
 LevelsAround levels_around(const Topologies& topologies, TopologyId asked) {
   const Network& network = *topologies.network();
@@ -20,6 +25,20 @@ LevelsAround levels_around(const Topologies& topologies, TopologyId asked) {
   return around;
 }
 
+std::vector<NodeId> nearest_to(std::span<const NodeId> others, std::span<const NodeId> nodes,
+                               std::span<const std::size_t> levels, const Network& network) {
+  std::vector<NodeId> nearest(nodes.begin(), nodes.end());
+  for (std::size_t i = levels.size(); i-- > 0;) {
+    const std::size_t level = levels[i];
+    std::vector<std::int64_t> in_domain(network.domains(level));
+    for (const NodeId node : others) in_domain[network.domain(level, node)] += network.says(level, node) ? 1 : 0;
+    std::int64_t most = 0;
+    for (const NodeId node : nearest) most = std::max(most, in_domain[network.domain(level, node)]);
+    std::erase_if(nearest, [&](NodeId node) { return in_domain[network.domain(level, node)] < most; });
+  }
+  return nearest;
+}
+
 NearTree::NearTree(const Topologies& topologies, TopologyId asked)
     : network_(*topologies.network()), own_(topologies.domains(asked)), around_(own_.size()) {
   LevelsAround levels = levels_around(topologies, asked);
@@ -32,7 +51,9 @@ void NearTree::add(std::size_t item, std::int64_t room, DomainId domain, std::sp
   leaves_.push_back({item, room, paths_.size()});
   paths_.insert(paths_.end(), wider.begin(), wider.end());
   paths_.push_back(domain.value());
-  for (const std::size_t level : narrower_) paths_.push_back(domain_of_all(level, nodes));
+  for (const std::size_t level : narrower_) {
+    paths_.push_back(network_.says(level, nodes.front()) ? domain_of(level, nodes) : kInNone);
+  }
 }
 
 void NearTree::sort() {
@@ -53,7 +74,9 @@ std::vector<NearTree::Group> NearTree::groups(const Group& in, std::size_t depth
   std::vector<Group> groups;
   for (std::size_t at = in.first; at < in.first + in.count; ++at) {
     const auto begins = [&](std::size_t leaf) { return path(leaves_[leaf]).first(depth); };
-    if (at == in.first || !std::ranges::equal(begins(at), begins(at - 1))) groups.push_back({at, 0, depth, 0});
+    if (at == in.first || !std::ranges::equal(begins(at), begins(at - 1))) {
+      groups.push_back({at, 0, depth, 0, begins(at).back() != kInNone});
+    }
     ++groups.back().count;
     groups.back().room += leaves_[at].room;
   }
@@ -69,16 +92,15 @@ std::int64_t NearTree::fewest_domains(const Group& in, std::int64_t pods) const 
   return domains;
 }
 
-std::uint32_t NearTree::domain_of_all(std::size_t level, std::span<const NodeId> nodes) {
-  const std::uint32_t domain = network_.domain(level, nodes.front());
-  const bool same = std::ranges::all_of(nodes, [&](NodeId node) { return network_.domain(level, node) == domain; });
-  return same ? domain : std::numeric_limits<std::uint32_t>::max() - by_themselves_++;
+std::uint32_t NearTree::domain_of(std::size_t level, std::span<const NodeId> nodes) {
+  const auto domain = network_.domain_of_all(level, nodes);
+  return domain ? *domain : kInNone - ++by_themselves_;
 }
 
 std::span<const std::uint32_t> NearTree::around(DomainId domain) {
   std::vector<std::uint32_t>& known = around_[domain.index()];
   for (std::size_t i = known.size(); i < wider_.size(); ++i) {
-    known.push_back(domain_of_all(wider_[i], own_.nodes(domain)));
+    known.push_back(domain_of(wider_[i], own_.nodes(domain)));
   }
   return known;
 }

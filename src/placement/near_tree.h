@@ -2,7 +2,8 @@
 // where it only prefers that level, in what is wider, up to the cluster.
 //
 // INVARIANT: a domain of the level asked for is whole at every wider level: where its nodes lie in several wider domains it is one by
-// itself there. So is, at every narrower level, what lies across several of its domains.
+// itself there. So is, at every narrower level, a slice that lies across several of its domains. Nodes that do not say in which
+// narrower domain they are, are in none: they are a group like others, but no domain.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,11 @@ struct LevelsAround {
 // PRE: there is a network, and the topology asks for a level.
 LevelsAround levels_around(const Topologies& topologies, TopologyId asked);
 
+// Those of the nodes around which the most of `others` are: in one domain of the last of these levels, then of the one before it, and
+// so on. Who does not say in which domain he is, is in none.
+std::vector<NodeId> nearest_to(std::span<const NodeId> others, std::span<const NodeId> nodes,
+                               std::span<const std::size_t> levels, const Network& network);
+
 class NearTree {
  public:
   // What is never divided: a node, or of a set with slices what is in one domain of theirs.
@@ -37,6 +43,7 @@ class NearTree {
     std::size_t count = 0;
     std::size_t depth = 0;
     std::int64_t room = 0;  // in pods
+    bool is_domain = true;
   };
 
   // PRE: as of levels_around().
@@ -63,7 +70,7 @@ class NearTree {
     return std::span(paths_).subspan(leaf.path, last_depth());
   }
   // That of all of them; else one that nothing else is in.
-  std::uint32_t domain_of_all(std::size_t level, std::span<const NodeId> nodes);
+  std::uint32_t domain_of(std::size_t level, std::span<const NodeId> nodes);
   // The wider ones that it is in.
   std::span<const std::uint32_t> around(DomainId domain);
 

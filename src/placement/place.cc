@@ -327,9 +327,13 @@ std::vector<std::int64_t> steps_by_set(const State& state, WorkloadId workload, 
   std::vector<std::int64_t> more(sets.size());
   for (const WorkloadId step : steps) {
     const NumberedPodSet& own = state.shape(state.workload(step).shape).ways[way].front();
-    const auto of = std::ranges::find_if(
-        sets, [&](const NumberedPodSet& set) { return set.request == own.request && set.topology == own.topology; });
-    if (of != sets.end()) ++more[static_cast<std::size_t>(of - sets.begin())];
+    // Of sets that are alike nobody says whose it is: each may have some.
+    std::optional<std::size_t> fewest;
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      const bool is_alike = sets[set].request == own.request && sets[set].topology == own.topology;
+      if (is_alike && (!fewest || more[set] < more[*fewest])) fewest = set;
+    }
+    if (fewest) ++more[*fewest];
   }
   return more;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "placement/near_tree.h"
+#include "placement/node_liking.h"
 #include "state/idle_room.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
@@ -16,10 +17,11 @@ namespace berth {
 namespace {
 
 // The nodes of a domain of the set's level that are in one domain of its slices' level, too. Where it has no such level all are
-// in one.
+// in one, but for nodes that are in no domain: then each is by itself.
 struct Cell {
   DomainId domain;  // none: in no domain
   DomainId inner;
+  NodeId alone = {};
 
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
@@ -36,8 +38,12 @@ class PlacingBeside {
         request_(state.request(part.set.request)),
         around_(state.ledger(), request_),
         rng_(rng),
+        liking_(state.ledger(), request_),
         places_(part.lost.size()) {
-    if (topology_.together == Togetherness::kPreferred) wider_ = levels_around(topologies_, part.set.topology).wider;
+    if (!has_levels()) return;
+    LevelsAround levels = levels_around(topologies_, part.set.topology);
+    if (!is_required()) wider_ = std::move(levels.wider);
+    if (!has_inner_level()) inner_levels_ = std::move(levels.narrower);
   }
 
   std::optional<std::vector<PodPlacement>> run() {
@@ -76,7 +82,10 @@ class PlacingBeside {
   DomainId inner_of(NodeId node) const {
     return has_inner_level() ? topologies_.inner_domains(part_.set.topology).of(node) : DomainId(0);
   }
-  Cell cell_of(NodeId node) const { return {domain_of(node), inner_of(node)}; }
+  Cell cell_of(NodeId node) const {
+    const DomainId domain = domain_of(node);
+    return {domain, inner_of(node), domain.is_none() && !has_inner_level() ? node : NodeId()};
+  }
 
   template <class Visit>
   void for_each_survivor(Visit visit) const {
@@ -111,6 +120,7 @@ class PlacingBeside {
   // None: in any, and in none.
   bool try_in(std::optional<DomainId> domain) {
     const Trial::Mark mark = trial_.mark();
+    is_placed_.assign(places_.size(), false);
     if (topology_.is_spread() ? spread_in(domain) : gather_in(domain)) return true;
     trial_.rollback_to(mark);
     return false;
@@ -125,6 +135,7 @@ class PlacingBeside {
     if (!place) return false;
     trial_.apply(move_of(request_, *place));
     places_[lost] = *place;
+    is_placed_[lost] = true;
     return true;
   }
 
@@ -142,23 +153,54 @@ class PlacingBeside {
       found.room += room_on(node);
     }
     std::vector<CellRoom> list;
+    const Survivors all = survivors();
     for (auto& [cell, room] : cells) {
-      room.survivors = survivors_near(room);
+      room.survivors = survivors_near(room, all);
       list.push_back(std::move(room));
     }
     return list;
   }
 
-  std::vector<std::int64_t> survivors_near(const CellRoom& cell) const {
-    std::vector<std::int64_t> near(1 + wider_.size());
-    for_each_survivor([&](NodeId node) {
-      near[0] += domain_of(node) == cell.cell.domain ? 1 : 0;
-      for (std::size_t i = 0; i < wider_.size(); ++i) {
-        const Network& network = *topologies_.network();
-        const std::size_t level = wider_[wider_.size() - 1 - i];
-        near[1 + i] += network.domain(level, node) == network.domain(level, cell.nodes.front()) ? 1 : 0;
-      }
-    });
+  // By its own level and those around it, the narrowest first: how many of the others are in each domain.
+  struct Survivors {
+    std::map<DomainId, std::int64_t> own;
+    std::vector<std::vector<std::int64_t>> around;
+  };
+
+  Survivors survivors() const {
+    Survivors all;
+    for_each_survivor([&](NodeId node) { ++all.own[domain_of(node)]; });
+    for (std::size_t i = wider_.size(); i-- > 0;) {
+      std::vector<std::int64_t>& in_domain = all.around.emplace_back(topologies_.network()->domains(wider_[i]));
+      for_each_survivor([&](NodeId node) { ++in_domain[topologies_.network()->domain(wider_[i], node)]; });
+    }
+    return all;
+  }
+
+  void add(Survivors& all, const CellRoom& cell, std::int64_t pods) const {
+    all.own[cell.cell.domain] += pods;
+    for (std::size_t i = 0; i < all.around.size(); ++i) {
+      if (const auto around = domain_around(cell, i)) all.around[i][*around] += pods;
+    }
+  }
+
+  // At the level that is so many wider than the closest one around; none: it lies in several.
+  std::optional<std::uint32_t> domain_around(const CellRoom& cell, std::size_t wider) const {
+    const DomainId domain = cell.cell.domain;
+    const bool is_known = has_levels() && !domain.is_none();
+    const std::span<const NodeId> nodes = is_known ? topologies_.domains(part_.set.topology).nodes(domain) : cell.nodes;
+    return topologies_.network()->domain_of_all(wider_[wider_.size() - 1 - wider], nodes);
+  }
+
+  // Nobody is near another in no domain. A domain that lies in several wider ones is in none of them.
+  std::vector<std::int64_t> survivors_near(const CellRoom& cell, const Survivors& all) const {
+    const DomainId domain = cell.cell.domain;
+    const auto own = all.own.find(domain);
+    std::vector<std::int64_t> near = {own == all.own.end() || domain.is_none() ? 0 : own->second};
+    for (std::size_t i = 0; i < all.around.size(); ++i) {
+      const auto around = domain_around(cell, i);
+      near.push_back(around ? all.around[i][*around] : 0);
+    }
     return near;
   }
 
@@ -209,26 +251,49 @@ class PlacingBeside {
     if (!found) return false;
     return std::ranges::all_of(chosen, [&](const auto& each) {
       return std::ranges::all_of(each.first->pods,
-                                 [&](std::size_t lost) { return put(lost, cells[each.second].nodes); });
+                                 [&](std::size_t lost) { return put_near(lost, cells[each.second].nodes); });
     });
+  }
+
+  // Of nodes that it likes alike on one of those that are nearest to the others, by the levels inside the one that is asked for.
+  bool put_near(std::size_t lost, const std::vector<NodeId>& nodes) {
+    if (inner_levels_.empty()) return put(lost, nodes);
+    std::vector<NodeId> with_room = nodes;
+    std::erase_if(with_room, [&](NodeId node) { return room_on(node) == 0; });
+    if (!liking_.is_alike(with_room)) return put(lost, nodes);
+    std::vector<NodeId> others;
+    for_each_survivor([&](NodeId node) { others.push_back(node); });
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (is_placed_[i]) others.push_back(places_[i].node);
+    }
+    return put(lost, nearest_to(others, with_room, inner_levels_, *topologies_.network()));
   }
 
   using Chosen = std::vector<std::pair<const Group*, std::size_t>>;
 
-  // Where more of the others are, or near it, of these where least is left over.
-  static bool is_better(const CellRoom& a, const CellRoom& b) {
-    return std::tie(b.survivors, a.room) < std::tie(a.survivors, b.room);
+  // Where more of the others are, or near it; in a domain rather than in none; of these, for pods, where there is room for all that are left, or for the most; of these
+  // where least is left over.
+  bool is_better(const CellRoom& a, const CellRoom& b, std::int64_t left) const {
+    if (a.survivors != b.survivors) return b.survivors < a.survivors;
+    if (a.cell.domain.is_none() != b.cell.domain.is_none()) return b.cell.domain.is_none();
+    if (topology_.has_slices()) return a.room < b.room;
+    const std::int64_t in_a = std::min(a.room, left);
+    const std::int64_t in_b = std::min(b.room, left);
+    return std::tie(in_b, a.room) < std::tie(in_a, b.room);
   }
 
   // Each where it is best; nothing is changed if one finds no room. For groups of one size no other way would do.
-  static bool assign_at_once(const std::vector<const Group*>& free, std::vector<CellRoom>& cells, Chosen& chosen) {
+  bool assign_at_once(const std::vector<const Group*>& free, std::vector<CellRoom>& cells, Chosen& chosen) const {
     const std::vector<CellRoom> cells_before = cells;
     const std::size_t before = chosen.size();
+    Survivors there = survivors();
+    std::int64_t left = 0;
+    for (const Group* const group : free) left += group->size();
     for (const Group* const group : free) {
       std::optional<std::size_t> best;
       for (std::size_t at = 0; at < cells.size(); ++at) {
         if (cells[at].room < group->size()) continue;
-        if (!best || is_better(cells[at], cells[*best])) best = at;
+        if (!best || is_better(cells[at], cells[*best], left)) best = at;
       }
       if (!best) {
         cells = cells_before;
@@ -236,7 +301,10 @@ class PlacingBeside {
         return false;
       }
       cells[*best].room -= group->size();
+      left -= group->size();
       chosen.emplace_back(group, *best);
+      add(there, cells[*best], group->size());
+      for (CellRoom& each : cells) each.survivors = survivors_near(each, there);
     }
     return true;
   }
@@ -389,7 +457,10 @@ class PlacingBeside {
   const PodRequest& request_;
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
   Rng& rng_;
-  std::vector<std::size_t> wider_ = {};  // levels of the network, where one is preferred
+  NodeLiking liking_;
+  std::vector<std::size_t> wider_ = {};         // levels of the network, where one is preferred
+  std::vector<std::size_t> inner_levels_ = {};  // inside the one that is asked for, where there are no slices
+  std::vector<bool> is_placed_ = {};            // of those who are lost
   std::vector<PodPlacement> places_;
 };
 

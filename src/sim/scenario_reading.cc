@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -77,7 +78,7 @@ Duration run_with_minimum(Duration run, const std::vector<SetDraft>& sets, std::
 }  // namespace
 
 void ScenarioReading::close_drafts() {
-  const WorkloadSubmitted* minimum = nullptr;  // whose steps come behind it
+  std::map<WorkloadId, const WorkloadSubmitted*> all;
   for (const WorkloadDraft& draft : drafts) {
     std::vector<TolerationLengths>& lengths = scenario.toleration_lengths[draft.workload];
     for (const SetDraft& set : draft.sets) lengths.push_back(set.toleration_lengths);
@@ -85,6 +86,7 @@ void ScenarioReading::close_drafts() {
     auto& submitted = std::get<WorkloadSubmitted>(std::get<Event>(statement.action));
     WorkloadShape& shape = submitted.shape;
     if (draft.step_of) {
+      const WorkloadSubmitted* const minimum = all.at(submitted.step_of);
       // One pod more of its set, in each of the ways.
       for (const PodSets& way : minimum->shape.ways) {
         shape.ways.push_back({way[*draft.step_of]});
@@ -94,7 +96,7 @@ void ScenarioReading::close_drafts() {
       if (submitted.on_failure) submitted.on_failure->sets = {submitted.on_failure->sets[*draft.step_of]};
       continue;
     }
-    minimum = &submitted;
+    all.emplace(draft.workload, &submitted);
     const auto size = scenario.sizes.find(draft.workload);
     if (size != scenario.sizes.end() && submitted.declared_run != kRunNotDeclared)
       submitted.declared_run = run_with_minimum(submitted.declared_run, draft.sets, size->second);

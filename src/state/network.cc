@@ -25,7 +25,7 @@ constexpr std::int64_t kInNodeStepNs = 3'400;
 constexpr std::int64_t kNetworkStepNs = 14'000;
 
 struct KnownLevel {
-  std::string_view name;  // behind the last '/' of the label, or there behind a '-'
+  std::string_view name;  // behind the last '/' of the label, or there behind `topology-`
   std::int64_t mb_per_s;  // 0: of NVLink, as in a node
 };
 // Behind the leaves of a pod that does not block up to a twentieth is lost.
@@ -61,7 +61,7 @@ std::optional<std::int64_t> usual_bandwidth(std::string_view label) {
   const auto names_it = [&](const KnownLevel& level) {
     if (!name.ends_with(level.name)) return false;
     const std::string_view before = name.substr(0, name.size() - level.name.size());
-    return before.empty() || before.ends_with('-');
+    return before.empty() || before.ends_with("topology-");
   };
   const auto found = std::ranges::find_if(kKnownLevels, names_it);
   return found == kKnownLevels.end() ? std::nullopt : std::optional(found->mb_per_s);
@@ -169,6 +169,11 @@ Network::Network(const std::vector<Node>& nodes, const std::vector<Flavor>& flav
   names_.insert(names_.end(), between.begin(), between.end());
   names_.emplace_back(kNodeLevel);
   domain_of_ = domains_by_level(between, all);
+  says_.assign(levels(), std::vector<bool>(nodes.size(), true));
+  for (std::size_t level = 1; level < node_level(); ++level) {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      says_[level][i] = find_label(nodes[i].labels, names_[level]) != nullptr;
+  }
   find_links(nodes, flavors);
 }
 
@@ -217,6 +222,12 @@ void Network::find_links(const std::vector<Node>& nodes, const std::vector<Flavo
 
 std::vector<std::uint32_t> places_along_the_tree(const std::vector<const Node*>& nodes) {
   return domains_by_level(levels_in(nodes, said_of(nodes)), nodes).back();
+}
+
+std::optional<std::uint32_t> Network::domain_of_all(std::size_t level, std::span<const NodeId> nodes) const {
+  const std::uint32_t first = domain(level, nodes.front());
+  const bool same = std::ranges::all_of(nodes, [&](NodeId node) { return domain(level, node) == first; });
+  return same ? std::optional(first) : std::nullopt;
 }
 
 std::optional<std::size_t> Network::level_named(std::string_view name) const {

@@ -2,7 +2,7 @@
 // domain of each. A domain is told apart by the labels of all levels down to its own, so that the tree is one whatever labels say;
 // a node without the label is a domain of its own.
 //
-// Levels are the labels whose names (behind the last '/', or there behind a '-') are in the table of network.cc, those of HyperNode
+// Levels are the labels whose names (behind the last '/', or there behind `topology-`) are in the table of network.cc, those of HyperNode
 // tiers, and those whose bandwidth a node says by `bandwidth.berth.dev/NAME`. The wider of two is the one with fewer domains. What
 // nodes of a domain say of it, the least of it, goes before the table; `bandwidth.berth.dev/node` and `/cluster` are said in the
 // same way.
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,10 @@ class Network {
   std::size_t domains(std::size_t level) const { return links_[level].size(); }
   // Numbered by level.
   std::uint32_t domain(std::size_t level, NodeId node) const { return domain_of_[level][node.index()]; }
+  // Whether it says in which it is; else it is one by itself.
+  bool says(std::size_t level, NodeId node) const { return says_[level][node.index()]; }
+  // In which all of these are; none: they are in several. PRE: there are some.
+  std::optional<std::uint32_t> domain_of_all(std::size_t level, std::span<const NodeId> nodes) const;
   const Link& link(std::size_t level, NodeId node) const { return links_[level][domain(level, node)]; }
   // Nodes of one domain have places in a row, at every level.
   std::uint32_t place(NodeId node) const { return domain(node_level(), node); }
@@ -72,6 +77,7 @@ class Network {
   std::set<std::string> said_;                         // the levels of which a node says a bandwidth, by name
   std::vector<std::string> names_;                     // of their labels
   std::vector<std::vector<std::uint32_t>> domain_of_;  // by level, by node
+  std::vector<std::vector<bool>> says_;                // by level, by node
   std::vector<std::vector<Link>> links_;               // by level, by domain
 };
 

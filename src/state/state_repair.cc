@@ -9,6 +9,39 @@
 #include "state/state.h"
 
 namespace berth {
+namespace {
+
+// What a member of a gang is one of, and where it has to be: none: anywhere.
+struct Belonging {
+  TopologyId topology;
+  std::optional<DomainId> domain;
+};
+
+template <class IsLost>
+Belonging belonging_of(const State& state, WorkloadId gang, const Pod& member, IsLost is_lost) {
+  std::uint32_t first = 0;
+  for (const NumberedPodSet& set : state.shape(state.workload(gang).shape).ways.front()) {
+    const auto end = first + static_cast<std::uint32_t>(set.count);
+    Belonging to{set.topology, {}};
+    if (member.number < end) {
+      if (state.topologies()[set.topology].together != Togetherness::kRequired) return to;
+      for_each_pod(state, gang, [&](const Pod& pod) {
+        const bool is_beside = first <= pod.number && pod.number < end && !is_lost(pod);
+        if (is_beside) to.domain = state.topologies().domains(set.topology).of(pod.node);
+      });
+      return to;
+    }
+    first = end;
+  }
+  return {TopologyId(0), {}};
+}
+
+bool belongs(const State& state, const Belonging& to, WorkloadId step, NodeId node) {
+  const NumberedPodSet& own = state.shape(state.workload(step).shape).ways.front().front();
+  return own.topology == to.topology && (!to.domain || state.topologies().domains(to.topology).of(node) == *to.domain);
+}
+
+}  // namespace
 
 void State::on(const RepairChosen& event) {
   history_.add(event.within.ms);
@@ -101,10 +134,11 @@ void State::let_steps_stand_in(WorkloadId minimum, IsLost is_lost) {
   for (PodId at = workloads_[minimum].first_pod; !at.is_none() && !steps.empty(); at = pods_[at.index()].next) {
     Pod& lost = pods_[at.index()];
     if (!is_lost(lost)) continue;
+    const Belonging to = belonging_of(*this, minimum, lost, is_lost);
     const auto is_like_it = [&](WorkloadId step) {
       const Pod& other = pods_[workloads_[step].first_pod.index()];
-      return other.request == lost.request && node(other.node).flavor == node(lost.node).flavor &&
-             gpu_milli_of(other) == gpu_milli_of(lost);
+      return other.request == lost.request && belongs(*this, to, step, other.node) &&
+             node(other.node).flavor == node(lost.node).flavor && gpu_milli_of(other) == gpu_milli_of(lost);
     };
     const auto found = std::ranges::find_if(steps.rbegin(), steps.rend(), is_like_it);
     if (found == steps.rend()) continue;
