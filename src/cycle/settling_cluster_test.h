@@ -248,6 +248,7 @@ class SettlingCluster {
     const Workload& workload = engine_.state.workload(id);
     return std::ranges::find(plan.begins, id) != plan.begins.end() ||
            std::ranges::find(plan.starts, id, &Start::workload) != plan.starts.end() ||
+           std::ranges::find(plan.repairs, id, &Repair::workload) != plan.repairs.end() ||
            (workload.phase == Phase::kRunning && workload.started == plan.now);
   }
   // For as many steps as each really takes.
