@@ -33,7 +33,10 @@ int replay_all(const std::string& typed) {
   if (!path) return complain(path.error());
   const Result<JournalBytes> journal = read_journal(*path);
   if (!journal) return complain(journal.error());
-  const Result<Replay> done = replay_journal(*path, journal->bytes, journal->end);
+  // In a folder of a scheduler that runs, or was killed, the newest has no end.
+  const bool is_of_folder = *path != typed;
+  const Result<Replay> done =
+      replay_journal(*path, journal->bytes, is_of_folder ? JournalEnd::kAfterAnyRecord : journal->end);
   if (!done) {
     complain(done.error());
     return kExitFailed;

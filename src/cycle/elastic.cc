@@ -39,21 +39,31 @@ bool stands_behind(const State& state, const Plan& plan, const std::vector<Shado
   });
 }
 
-// The way in which it was placed; none if none is of that kind any more.
+// The way in which it was placed, with whom it lacks and the steps that are there; none if none is of that kind any more.
 std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
   const auto& ways = state.shape(state.workload(id).shape).ways;
-  const auto found = std::ranges::find_if(ways, [&](const auto& way) {
-    bool suits = true;
-    for_each_pod(state, id, [&](const Pod& pod) {
-      suits = suits && std::ranges::find(way, pod.request, &NumberedPodSet::request) != way.end();
-    });
-    return suits;
-  });
-  return found == ways.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - ways.begin()));
+  const Repairing* const lacks = state.find_repairing(id);
+  const auto suits = [&](std::size_t way) {
+    const auto has = [&](RequestId request) {
+      return std::ranges::find(ways[way], request, &NumberedPodSet::request) != ways[way].end();
+    };
+    bool all = true;
+    for_each_pod(state, id, [&](const Pod& pod) { all = all && has(pod.request); });
+    all = all && (lacks == nullptr || std::ranges::all_of(lacks->lost, has, &LostMember::request));
+    return all && std::ranges::all_of(state.steps_of(id), [&](WorkloadId step) {
+             const Workload& each = state.workload(step);
+             if (each.phase != Phase::kRunning) return true;
+             return state.pod(each.first_pod).request == state.shape(each.shape).ways[way].front().request;
+           });
+  };
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    if (suits(way)) return way;
+  }
+  return std::nullopt;
 }
 
 // A pod set that it may be of: where that one's pods and the steps near them are. Of sets that are alike nobody says whose a step is:
-// it may be beside any.
+// it may be beside any, of those that only prefer to be near each other beside all.
 using Beside = std::vector<std::optional<NodeId>>;
 
 std::vector<Beside> sets_beside(const State& state, const Growing& growing, WorkloadId step) {
@@ -62,21 +72,22 @@ std::vector<Beside> sets_beside(const State& state, const Growing& growing, Work
     return a.request == b.request && a.topology == b.topology;
   };
   const NumberedPodSet own = set_of(step);
+  const Topology& topology = state.topologies()[own.topology];
+  const bool is_required = topology.together == Togetherness::kRequired;
   std::vector<Beside> all;
   std::size_t first = 0;
   for (const NumberedPodSet& set : state.shape(state.workload(growing.minimum).shape).ways[*growing.way]) {
     const std::size_t end = first + static_cast<std::size_t>(set.count);
     if (are_alike(set, own)) {
-      Beside& at = all.emplace_back();
+      Beside& at = all.empty() || is_required ? all.emplace_back() : all.front();
       for (std::size_t pod = first; pod < end; ++pod) {
         if (growing.pods[pod]) at.push_back(growing.pods[pod]);
       }
     }
     first = end;
   }
-  const Topology& topology = state.topologies()[own.topology];
   const auto is_near = [&](NodeId node, const Beside& at) {
-    if (all.size() == 1 || topology.together == Togetherness::kAnywhere || at.empty()) return true;
+    if (all.size() == 1 || at.empty()) return true;
     const Domains& domains = state.topologies().domains(own.topology);
     return domains.of(node) == domains.of(*at.front());
   };
@@ -106,12 +117,13 @@ bool find_pods(const State& state, const Plan& plan, Growing& growing) {
   const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
   const Repairing* const lacks = state.find_repairing(growing.minimum);
   const auto repair = std::ranges::find(plan.repairs, growing.minimum, &Repair::workload);
-  const bool is_whole = lacks == nullptr || (repair != plan.repairs.end() && !repair->waits);
+  const bool is_repaired = repair != plan.repairs.end() && !repair->waits;
+  const bool is_whole = lacks == nullptr || is_repaired || (growing.begins && lacks->lost.empty());
   if ((!runs && !growing.begins) || !counts || !is_whole) return false;
   growing.way = way_of(state, growing.minimum);
   if (!growing.way) return false;
   for_each_pod(state, growing.minimum, [&](const Pod& pod) { growing.pods[pod.number] = pod.node; });
-  if (lacks == nullptr) return true;
+  if (!is_repaired) return true;
   // All go on anew from here.
   growing.begins = true;
   for (std::size_t i = 0; i < lacks->lost.size(); ++i) growing.pods[lacks->lost[i].number] = repair->pods[i].node;

@@ -102,11 +102,13 @@ class TopologyRequestReader {
     const Value* const mode = annotations_.find(kVolcanoTopologyModeAnnotation);
     const Value* const highest = annotations_.find(kVolcanoHighestTierAnnotation);
     if (mode == nullptr && highest == nullptr) return;
-    const std::string_view how = annotations_[kVolcanoTopologyModeAnnotation].text();
+    // Where one is not said: hard, as Volcano's API has it, and the lowest tier.
+    const std::string_view how = mode == nullptr ? "hard" : mode->text();
     if (how != "hard" && how != "soft") {
       return complain(kVolcanoTopologyModeAnnotation, quote(how) + " is neither hard nor soft; write one of them");
     }
-    const auto tier = parse_integer(annotations_[kVolcanoHighestTierAnnotation].text(), 0, kHyperNodeTierMax);
+    const auto tier =
+        highest == nullptr ? Parsed<std::int64_t>(1) : parse_integer(highest->text(), 0, kHyperNodeTierMax);
     if (!tier) {
       return complain(kVolcanoHighestTierAnnotation,
                       "the highest tier that will do: " + tier.error() + "; write that of a HyperNode, such as 1");

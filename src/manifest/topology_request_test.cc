@@ -41,6 +41,8 @@ TEST(TopologyRequest, IsReadInBerthsWordsAndKueues) {
        {kRequired, "hypernode-tier-2"}},
       {"{volcano.sh/network-topology-mode: soft, volcano.sh/network-topology-highest-tier: '1'}",
        {kPreferred, "hypernode-tier-1"}},
+      {"{volcano.sh/network-topology-mode: soft}", {kPreferred, "hypernode-tier-1"}},
+      {"{volcano.sh/network-topology-highest-tier: '3'}", {kRequired, "hypernode-tier-3"}},
       {"{volcano.sh/network-topology-mode: hard, volcano.sh/network-topology-highest-tier: '2', "
        "kueue.x-k8s.io/podset-required-topology: rack}",
        {kRequired, "rack"}},
@@ -81,8 +83,7 @@ TEST(TopologyRequest, SaysWhatHasNoMeaning) {
        "annotation kueue.x-k8s.io/podset-unconstrained-topology: it stands beside "},
       {"{volcano.sh/network-topology-mode: tight, volcano.sh/network-topology-highest-tier: '2'}",
        "annotation volcano.sh/network-topology-mode: 'tight' is neither hard nor soft; write one of them"},
-      {"{volcano.sh/network-topology-highest-tier: '2'}", "'' is neither hard nor soft"},
-      {"{volcano.sh/network-topology-mode: hard}",
+      {"{volcano.sh/network-topology-mode: hard, volcano.sh/network-topology-highest-tier: spine}",
        "annotation volcano.sh/network-topology-highest-tier: the highest tier that will do: "},
       {"{kueue.x-k8s.io/podset-slice-required-topology-constraints: '[{topology: rack, size: 4}]'}",
        "annotation kueue.x-k8s.io/podset-slice-required-topology-constraints: slices within slices are not followed; "

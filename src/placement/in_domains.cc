@@ -114,7 +114,7 @@ class PlacingInDomains {
       const Group roomiest = roomiest_inside(tree, in);
       if (roomiest.room >= pods) return place_inside(tree, roomiest, pods);
     }
-    split(tree, closest_around(tree, in, pods), pods);
+    split(tree, closest_around(tree, in, pods, more > 0), pods);
   }
 
   // Of the level that the set asks for; of several the best liked.
@@ -151,14 +151,15 @@ class PlacingInDomains {
   }
 
   // The narrowest of those around the level asked for that has room for them, in as few of its domains as can be; of these the best
-  // liked, and then the one with the least room. `in`, if there is none.
-  Group closest_around(const NearTree& tree, const Group& in, std::int64_t pods) const {
+  // liked, and then the one with the least room, or the most. `in`, if there is none.
+  Group closest_around(const NearTree& tree, const Group& in, std::int64_t pods, bool or_most = false) const {
     for (std::size_t depth = tree.own_depth() - 1; depth > in.depth; --depth) {
       std::optional<Group> best;
       std::tuple<std::int64_t, std::int64_t, std::int64_t> best_merits;
       for (const Group& each : tree.groups(in, depth)) {
         if (each.room < pods) continue;
-        const std::tuple merits(tree.fewest_domains(each, pods), -liking_in(tree, each, pods), each.room);
+        const std::tuple merits(tree.fewest_domains(each, pods), -liking_in(tree, each, pods),
+                                or_most ? -each.room : each.room);
         if (best && best_merits <= merits) continue;
         best = each;
         best_merits = merits;
@@ -412,7 +413,8 @@ class PlacingInDomains {
     std::vector<NodeId> nodes = nodes_of(DomainId());
     while (pods > 0) {
       std::erase_if(nodes, [&](NodeId node) { return room_here(node) == 0; });
-      const std::vector<NodeId> near = places_.empty() ? closest_of(nodes, wider, pods) : nearest_of(nodes, wider);
+      std::vector<NodeId> near = nearest_of(nodes, wider);
+      if (near.size() == nodes.size()) near = closest_of(nodes, wider, pods);
       std::int64_t room = 0;
       for (const NodeId node : near) room += room_here(node);
       put_among(near, std::min(pods, room));
@@ -424,15 +426,22 @@ class PlacingInDomains {
   std::vector<NodeId> closest_of(const std::vector<NodeId>& nodes, const std::vector<std::size_t>& wider,
                                  std::int64_t pods) const {
     const Network& network = *topologies_.network();
+    const auto in_domain = [&](std::size_t level, std::size_t domain) {
+      std::vector<NodeId> in_it = nodes;
+      std::erase_if(in_it, [&](NodeId node) { return network.domain(level, node) != domain; });
+      return in_it;
+    };
     for (std::size_t i = wider.size(); i-- > 0;) {
       std::vector<std::int64_t> rooms(network.domains(wider[i]));
       for (const NodeId node : nodes) rooms[network.domain(wider[i], node)] += room_here(node);
       const auto room_of = [&](std::size_t domain) { return rooms[domain]; };
-      const auto domain = choose(rooms.size(), pods, i == 0, room_of, [](std::size_t) { return 0; });
-      if (!domain) continue;
-      std::vector<NodeId> in_it = nodes;
-      std::erase_if(in_it, [&](NodeId node) { return network.domain(wider[i], node) != *domain; });
-      return in_it;
+      const auto liking_of = [&](std::size_t domain) {
+        return likes_alike_ ? 0 : liking_in(in_domain(wider[i], domain), pods);
+      };
+      const bool is_widest = i == 0;
+      auto domain = choose(rooms.size(), pods + more_, false, room_of, liking_of);
+      if (!domain) domain = choose(rooms.size(), pods, is_widest, room_of, liking_of);
+      if (domain) return in_domain(wider[i], *domain);
     }
     return nodes;
   }

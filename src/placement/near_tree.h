@@ -25,7 +25,7 @@ struct LevelsAround {
 LevelsAround levels_around(const Topologies& topologies, TopologyId asked);
 
 // Those of the nodes around which the most of `others` are: in one domain of the last of these levels, then of the one before it, and
-// so on. Who does not say in which domain he is, is in none.
+// so on; all, if none of the others is near any. Who does not say in which domain he is, is in none.
 std::vector<NodeId> nearest_to(std::span<const NodeId> others, std::span<const NodeId> nodes,
                                std::span<const std::size_t> levels, const Network& network);
 

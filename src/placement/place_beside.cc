@@ -67,6 +67,7 @@ class PlacingBeside {
     Cell cell;
     std::vector<NodeId> nodes;
     std::int64_t room = 0;
+    std::int64_t liking = INT64_MIN;  // of the node with room that it likes best
     std::vector<std::int64_t> survivors =
         {};  // in its domain, and, where that is preferred, in each around it, the narrowest first
   };
@@ -150,7 +151,9 @@ class PlacingBeside {
       CellRoom& found = cells[cell];
       found.cell = cell;
       found.nodes.push_back(node);
-      found.room += room_on(node);
+      const std::int64_t room = room_on(node);
+      found.room += room;
+      if (room > 0) found.liking = std::max(found.liking, liking_(node));
     }
     std::vector<CellRoom> list;
     const Survivors all = survivors();
@@ -272,14 +275,14 @@ class PlacingBeside {
   using Chosen = std::vector<std::pair<const Group*, std::size_t>>;
 
   // Where more of the others are, or near it; in a domain rather than in none; of these, for pods, where there is room for all that are left, or for the most; of these
-  // where least is left over.
+  // where it is liked best, and then where least is left over.
   bool is_better(const CellRoom& a, const CellRoom& b, std::int64_t left) const {
     if (a.survivors != b.survivors) return b.survivors < a.survivors;
     if (a.cell.domain.is_none() != b.cell.domain.is_none()) return b.cell.domain.is_none();
-    if (topology_.has_slices()) return a.room < b.room;
+    if (topology_.has_slices()) return std::tie(b.liking, a.room) < std::tie(a.liking, b.room);
     const std::int64_t in_a = std::min(a.room, left);
     const std::int64_t in_b = std::min(b.room, left);
-    return std::tie(in_b, a.room) < std::tie(in_a, b.room);
+    return std::tie(in_b, b.liking, a.room) < std::tie(in_a, a.liking, b.room);
   }
 
   // Each where it is best; nothing is changed if one finds no room. For groups of one size no other way would do.

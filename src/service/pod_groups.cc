@@ -140,6 +140,7 @@ void PodGroups::set_pod(const PodFacts& pod) {
   if (const auto known = group_of_.find(pod.uid); known != group_of_.end() && known->second != key) leave(pod.uid);
   group_of_[pod.uid] = key;
   Group& group = groups_[key];
+  if (!has_ended(pod)) group.missed.erase(named.task);
   group.pods.insert_or_assign(pod.uid, pod);
   group.unsettled.insert(pod.uid);
   unsettled_.insert(std::move(key));
@@ -154,11 +155,23 @@ void PodGroups::leave(const std::string& uid) {
   const auto known = group_of_.extract(uid);
   if (known.empty()) return;
   Group& group = groups_.at(known.mapped());
+  note_missed(group, group.pods.at(uid));
   group.pods.erase(uid);
   group.parts.erase(uid);
   group.unsettled.erase(uid);
   unsettled_.insert(known.mapped());
   forget_if_empty(known.mapped());
+}
+
+// What a task needs is said on its own pods: of the last one that goes it is remembered, for another comes in its place.
+void PodGroups::note_missed(Group& group, const PodFacts& gone) {
+  const PodGroupName& name = *gone.pod_group;
+  if (has_ended(gone) || name.task_size == 0) return;
+  const bool some_are_left = std::ranges::any_of(group.pods, [&](const auto& each) {
+    const PodFacts& other = each.second;
+    return other.uid != gone.uid && !has_ended(other) && other.pod_group->task == name.task;
+  });
+  if (!some_are_left) group.missed[name.task] = name.task_size;
 }
 
 void PodGroups::forget_if_empty(const Key& key) {
@@ -192,6 +205,7 @@ void PodGroups::settle() {
 // Of a task that has fewer pods left, fewer are needed: who was left failed is not waited for.
 PodGroupSpec PodGroups::said_by(const Group& group) {
   PodGroupSpec spec;
+  for (const auto& [task, needed] : group.missed) spec.of_tasks[task] = needed;
   std::map<std::string, std::int64_t> failed;
   for (const auto& [uid, pod] : group.pods) {
     const PodGroupName& name = *pod.pod_group;

@@ -52,11 +52,12 @@ class PodGroups {
   };
   enum class Part : std::uint8_t { kFirst, kMore, kMoreWaits, kApart };
   struct Group {
-    std::map<std::string, PodFacts> pods;  // by uid, as they say it themselves
-    std::map<std::string, Part> parts;     // as was told last
-    std::set<std::string> unsettled;       // pods that have changed since
-    std::int64_t at_least = 1;             // so many start together, as was told last
-    bool changed = false;                  // its object has
+    std::map<std::string, PodFacts> pods;             // by uid, as they say it themselves
+    std::map<std::string, Part> parts;                // as was told last
+    std::set<std::string> unsettled;                  // pods that have changed since
+    std::int64_t at_least = 1;                        // so many start together, as was told last
+    std::map<std::string, std::int64_t> missed = {};  // how many a task needs of which none is left that has not ended
+    bool changed = false;                             // its object has
   };
   const Source* source_of(const Key& key) const;
   static PodGroupSpec said_by(const Group& group);
@@ -65,6 +66,7 @@ class PodGroups {
   static PodFacts resolved(const Source* source, const Group& group, const PodFacts& pod, Part part);
   static Value status_of(const Key& key, const Source& source, const Group& group, Time now);
   void note_change(const Key& object);
+  static void note_missed(Group& group, const PodFacts& gone);
   void forget_if_empty(const Key& key);
   void leave(const std::string& uid);
 

@@ -264,6 +264,22 @@ TEST(PodGroups, OfAnElasticVolcanoJobMakeUpForOneThatIsLost) {
   EXPECT_EQ(names_of(cluster.decide(3)), Names{"b0-again"}) << "by itself: enough run";
 }
 
+// What task a needs is said on its own pods, and none of them is left.
+TEST(PodGroups, OfAnElasticVolcanoJobKeepThePlaceOfATaskOfWhichNoneIsLeft) {
+  Cluster cluster(4);
+  cluster.set(of_volcano_job("a", "a", 1));
+  for (int i = 0; i < 3; ++i) cluster.set(of_volcano_job("b" + std::to_string(i), "b", 2, 1001 + i));
+  EXPECT_EQ(names_of(cluster.decide(1)), (Names{"a", "b0", "b1"}));
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"b2"});
+  PodFacts other = member("other", 8, 2000);
+  other.pod_group.reset();
+  cluster.set(other);
+  cluster.gone("a");
+  EXPECT_TRUE(names_of(cluster.decide(3)).empty()) << "nobody stands in for it, and it comes again";
+  cluster.set(of_volcano_job("a-again", "a", 1, 3000));
+  EXPECT_EQ(names_of(cluster.decide(4)), Names{"a-again"});
+}
+
 TEST(PodGroups, OfAnElasticVolcanoJobNeedOfATaskAsManyAsItHasLeft) {
   Cluster cluster(4);
   for (const char* const name : {"a0", "a1"}) cluster.set(of_volcano_job(name, "a", 2));

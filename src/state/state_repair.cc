@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-// What a member of a gang is one of, and where it has to be: none: anywhere.
+// What a member of a gang is one of, and in which domain it has to be: that of the others, or where it was; none: in any.
 struct Belonging {
   TopologyId topology;
   std::optional<DomainId> domain;
@@ -25,6 +25,7 @@ Belonging belonging_of(const State& state, WorkloadId gang, const Pod& member, I
     Belonging to{set.topology, {}};
     if (member.number < end) {
       if (state.topologies()[set.topology].together != Togetherness::kRequired) return to;
+      to.domain = state.topologies().domains(set.topology).of(member.node);
       for_each_pod(state, gang, [&](const Pod& pod) {
         const bool is_beside = first <= pod.number && pod.number < end && !is_lost(pod);
         if (is_beside) to.domain = state.topologies().domains(set.topology).of(pod.node);
