@@ -98,7 +98,7 @@ TEST(PodGroup, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
        "spec.minResources, spec.scheduleTimeoutSeconds"},
       {kVolcanoGroups,
        "{minMember: 2000000, minTaskMember: {a: -1}, subGroupPolicy: [{name: s}], priorityClassName: p, "
-       "networkTopology: {mode: hard}}",
+       "networkTopology: {mode: near}}",
        "spec.minMember, spec.minTaskMember[a], spec.subGroupPolicy, spec.networkTopology", "spec.priorityClassName"},
       {kVolcanoGroups, "{minMember: 2, networkTopology: {mode: hard, highestTierName: row}}",
        "spec.networkTopology.highestTierName", ""},
