@@ -182,7 +182,8 @@ class Shadows {
   Time end_of(const Shadow& promised) const;
   Time end_of_running(WorkloadId workload) const;
   Time taken_back_by(WorkloadId workload, Time lent_until) const;
-  bool delays_when_due(WorkloadId lent);
+  Time told_by(WorkloadId lent) const;
+  bool delays_when_due(WorkloadId lent, const std::vector<WorkloadId>& staying);
   Time loans_gone_by() const;
 
   const State& state_;

@@ -73,28 +73,40 @@ bool Shadows::lend(Start& start, Time foretold_end) {
   return true;
 }
 
-// Whether somebody would not start as promised if that one stayed, who could just be told to stop in time.
-bool Shadows::delays_when_due(WorkloadId id) {
+// Who is told no later than now to stop is gone by then.
+Time Shadows::told_by(WorkloadId id) const { return plan_.now + terms_of(state_, id).grace + state_.scrub(); }
+
+// Whether somebody would not start as promised if that one stayed, who could just be told to stop in time, beside `staying`.
+bool Shadows::delays_when_due(WorkloadId id, const std::vector<WorkloadId>& staying) {
   const Time gone = end_of_running(id);
-  const Time told_by = plan_.now + terms_of(state_, id).grace + state_.scrub();
   find_ends();
   const std::vector<End> ends = ends_;
-  std::erase_if(ends_, [&](const End& each) { return each.workload == id; });
-  then_.assign(all_.size(), {});
   bool delays = false;
   for (std::size_t i = 0; !delays && i < all_.size(); ++i) {
-    if (all_[i].at >= gone && all_[i].at <= told_by) delays = !is_still_there(all_[i], i);
+    const Time at = all_[i].at;
+    if (at < gone || at > told_by(id)) continue;
+    // Whoever of those can be told later still may go for this one.
+    const auto stays = [&](WorkloadId other) {
+      return other == id || (told_by(other) >= at && std::ranges::find(staying, other) != staying.end());
+    };
+    ends_ = ends;
+    std::erase_if(ends_, [&](const End& each) { return stays(each.workload); });
+    then_.assign(all_.size(), {});
+    delays = !is_still_there(all_[i], i);
   }
   ends_ = ends;
   then_.assign(all_.size(), {});
   return delays;
 }
 
+// One after the other: of two of whom one has to go, the first may stay.
 std::vector<WorkloadId> Shadows::loans_due() {
   std::vector<WorkloadId> due;
+  std::vector<WorkloadId> staying;
   for (const WorkloadId id : state_.lent()) {
     const bool goes = std::ranges::find(plan_.evictions, id, &Eviction::workload) != plan_.evictions.end();
-    if (!goes && state_.workload(id).phase == Phase::kRunning && delays_when_due(id)) due.push_back(id);
+    if (goes || state_.workload(id).phase != Phase::kRunning) continue;
+    (delays_when_due(id, staying) ? due : staying).push_back(id);
   }
   return due;
 }
