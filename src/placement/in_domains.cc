@@ -417,6 +417,7 @@ class PlacingInDomains {
       if (near.size() == nodes.size()) near = closest_of(nodes, wider, pods);
       std::int64_t room = 0;
       for (const NodeId node : near) room += room_here(node);
+      BERTH_ASSERT(room > 0);  // the rooms were counted
       put_among(near, std::min(pods, room));
       pods -= std::min(pods, room);
     }
