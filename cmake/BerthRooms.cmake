@@ -215,4 +215,5 @@ function(berth_e2e_tests program)
     # 77: there is no kubectl here.
     set_tests_properties(e2e_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
   endforeach()
+  set_tests_properties(e2e_kills_test PROPERTIES COST 300)  # the longest of them begins first
 endfunction()

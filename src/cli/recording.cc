@@ -189,7 +189,9 @@ std::string gang_instead_of(std::string_view name, std::span<const std::string_v
 
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload) {
   if (const auto found = recorded.find(workload)) return *found;
-  const std::vector<std::string_view> names(recorded.workloads.begin(), recorded.workloads.end());
+  std::vector<std::string_view> names(recorded.workloads.begin(), recorded.workloads.end());
+  std::ranges::sort(names);  // the steps of one have its name, too
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.empty()) return Complaints({workload}, "nobody was submitted until then; name a later moment");
   const std::string gang = gang_instead_of(workload, names);
   return Complaints(

@@ -176,7 +176,7 @@ TEST(FindRecorded, NamesWhoThereIsWhereNothingIsNear) {
   Recorded recorded;
   EXPECT_EQ(find_recorded(recorded, "nobody").error().to_string(),
             "nobody: nobody was submitted until then; name a later moment\n");
-  recorded.workloads = {"a", "b"};
+  recorded.workloads = {"b", "a", "b"};
   EXPECT_EQ(find_recorded(recorded, "nobody").error().to_string(),
             "nobody: nobody of this name was submitted until then; there are: a, b\n");
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,40 +11,24 @@
 #include "manifest/hyper_nodes.h"
 #include "manifest/label_syntax.h"
 #include "manifest/topology_request.h"
+#include "model/usual_levels.h"
 
 namespace berth {
 namespace {
-
-// What such labels are called behind the last '/', or there behind `topology-`; the widest first, which decides where two have as
-// many domains. The scheduler goes by the same names (state/network.h).
-constexpr std::string_view kUsualNames[] = {
-    "region", "zone",     "network-node-layer-1", "block",         "spine",     "network-node-layer-2", "rack",
-    "leaf",   "subblock", "network-node-layer-3", "nvlink_domain", "gpu.clique"};
-
-// How far it stands behind the widest of these; their number: it is none.
-std::size_t usual_place(std::string_view label) {
-  const std::string_view name = label.substr(label.rfind('/') + 1);
-  const auto is_it = [&](std::string_view usual) {
-    if (!name.ends_with(usual)) return false;
-    const std::string_view before = name.substr(0, name.size() - usual.size());
-    return before.empty() || before.ends_with("topology-");
-  };
-  return static_cast<std::size_t>(std::ranges::find_if(kUsualNames, is_it) - std::begin(kUsualNames));
-}
 
 // Of labels with one name, as clouds give nodes several of their zone, one: that of Kubernetes, or else the first.
 std::vector<std::string> usual_levels(const std::vector<Value>& nodes) {
   std::set<std::string> labels;
   for (const Value& node : nodes) {
     for (const Value::Member& each : node["metadata"]["labels"].members()) {
-      if (usual_place(each.key) < std::size(kUsualNames)) labels.insert(std::string(each.key));
+      if (usual_level(each.key)) labels.insert(std::string(each.key));
     }
   }
   std::vector<std::string> levels(labels.begin(), labels.end());
   std::ranges::stable_sort(levels, {}, [](const std::string& label) {
-    return std::pair(usual_place(label), !label.starts_with("topology.kubernetes.io/"));
+    return std::pair(usual_level(label), !label.starts_with("topology.kubernetes.io/"));
   });
-  const auto same = std::ranges::unique(levels, {}, usual_place);
+  const auto same = std::ranges::unique(levels, {}, usual_level);
   levels.erase(same.begin(), same.end());
   return levels;
 }

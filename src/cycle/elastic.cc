@@ -62,15 +62,11 @@ std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
   return std::nullopt;
 }
 
-// A pod set that it may be of: where that one's pods and the steps near them are. Of sets that are alike nobody says whose a step is:
-// it may be beside any, of those that only prefer to be near each other beside all.
+// A pod set that it may be of: where that one's pods and the steps near them are. Of sets that are alike it may be beside any, of those that only prefer to be near each other beside all.
 using Beside = std::vector<std::optional<NodeId>>;
 
 std::vector<Beside> sets_beside(const State& state, const Growing& growing, WorkloadId step) {
   const auto set_of = [&](WorkloadId id) { return state.shape(state.workload(id).shape).ways[*growing.way].front(); };
-  const auto are_alike = [](const NumberedPodSet& a, const NumberedPodSet& b) {
-    return a.request == b.request && a.topology == b.topology;
-  };
   const NumberedPodSet own = set_of(step);
   const Topology& topology = state.topologies()[own.topology];
   const bool is_required = topology.together == Togetherness::kRequired;
@@ -78,7 +74,7 @@ std::vector<Beside> sets_beside(const State& state, const Growing& growing, Work
   std::size_t first = 0;
   for (const NumberedPodSet& set : state.shape(state.workload(growing.minimum).shape).ways[*growing.way]) {
     const std::size_t end = first + static_cast<std::size_t>(set.count);
-    if (are_alike(set, own)) {
+    if (set.is_like(own)) {
       Beside& at = all.empty() || is_required ? all.emplace_back() : all.front();
       for (std::size_t pod = first; pod < end; ++pod) {
         if (growing.pods[pod]) at.push_back(growing.pods[pod]);
@@ -93,7 +89,7 @@ std::vector<Beside> sets_beside(const State& state, const Growing& growing, Work
   };
   for (Beside& at : all) {
     for (const Growing::Step& each : growing.there) {
-      if (are_alike(set_of(each.id), own) && is_near(each.node, at)) at.emplace_back(each.node);
+      if (set_of(each.id).is_like(own) && is_near(each.node, at)) at.emplace_back(each.node);
     }
   }
   return all;

@@ -315,10 +315,6 @@ std::variant<std::vector<PodPlacement>, Unfit> place_all(Placing placing, Trial&
   return std::move(placing).places();
 }
 
-}  // namespace
-
-namespace {
-
 // Of each pod set of the way how many pods it may have above its minimum; empty: none has.
 std::vector<std::int64_t> steps_by_set(const State& state, WorkloadId workload, std::size_t way) {
   const std::vector<WorkloadId>& steps = state.steps_of(workload);
@@ -327,11 +323,10 @@ std::vector<std::int64_t> steps_by_set(const State& state, WorkloadId workload, 
   std::vector<std::int64_t> more(sets.size());
   for (const WorkloadId step : steps) {
     const NumberedPodSet& own = state.shape(state.workload(step).shape).ways[way].front();
-    // Of sets that are alike nobody says whose it is: each may have some.
+    // Of sets that are alike each may have some.
     std::optional<std::size_t> fewest;
     for (std::size_t set = 0; set < sets.size(); ++set) {
-      const bool is_alike = sets[set].request == own.request && sets[set].topology == own.topology;
-      if (is_alike && (!fewest || more[set] < more[*fewest])) fewest = set;
+      if (sets[set].is_like(own) && (!fewest || more[set] < more[*fewest])) fewest = set;
     }
     if (fewest) ++more[*fewest];
   }

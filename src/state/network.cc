@@ -13,6 +13,7 @@
 #include "model/gpu_hardware.h"
 #include "model/quantity.h"
 #include "model/topology.h"
+#include "model/usual_levels.h"
 
 namespace berth {
 namespace {
@@ -24,26 +25,25 @@ constexpr std::int64_t kLanesMbPerS = 32'000;
 constexpr std::int64_t kInNodeStepNs = 3'400;
 constexpr std::int64_t kNetworkStepNs = 14'000;
 
-struct KnownLevel {
-  std::string_view name;  // behind the last '/' of the label, or there behind `topology-`
-  std::int64_t mb_per_s;  // 0: of NVLink, as in a node
-};
 // Behind the leaves of a pod that does not block up to a twentieth is lost.
 constexpr std::int64_t kPodMbPerS = kPortMbPerS - kPortMbPerS / 20;
-constexpr std::array kKnownLevels = {
-    KnownLevel{"nvlink_domain", 0},
-    KnownLevel{"gpu.clique", 0},
-    KnownLevel{"leaf", kPortMbPerS},
-    KnownLevel{"rack", kPortMbPerS},
-    KnownLevel{"subblock", kPortMbPerS},
-    KnownLevel{"network-node-layer-3", kPortMbPerS},
-    KnownLevel{"block", kPodMbPerS},
-    KnownLevel{"spine", kPodMbPerS},
-    KnownLevel{"network-node-layer-2", kPodMbPerS},
-    KnownLevel{"zone", kPortMbPerS / kTaper},
-    KnownLevel{"network-node-layer-1", kPortMbPerS / kTaper},
-    KnownLevel{"region", kPortMbPerS / kTaper / kTaper},
-};
+
+// 0: of NVLink, as in a node.
+constexpr std::int64_t usual_bandwidth_of(Reach reach) {
+  switch (reach) {
+    case Reach::kNvlink:
+      return 0;
+    case Reach::kLeaf:
+      return kPortMbPerS;
+    case Reach::kPod:
+      return kPodMbPerS;
+    case Reach::kZone:
+      return kPortMbPerS / kTaper;
+    case Reach::kRegion:
+      return kPortMbPerS / kTaper / kTaper;
+  }
+  return 0;
+}
 
 std::string_view name_of_level(std::string_view label) { return label.substr(label.rfind('/') + 1); }
 
@@ -58,13 +58,8 @@ std::optional<std::int64_t> usual_bandwidth(std::string_view label) {
     if (!tier) return std::nullopt;
     return kTiersMbPerS[static_cast<std::size_t>(std::clamp<std::int64_t>(*tier, 1, std::ssize(kTiersMbPerS)) - 1)];
   }
-  const auto names_it = [&](const KnownLevel& level) {
-    if (!name.ends_with(level.name)) return false;
-    const std::string_view before = name.substr(0, name.size() - level.name.size());
-    return before.empty() || before.ends_with("topology-");
-  };
-  const auto found = std::ranges::find_if(kKnownLevels, names_it);
-  return found == kKnownLevels.end() ? std::nullopt : std::optional(found->mb_per_s);
+  const auto usual = usual_level(label);
+  return usual ? std::optional(usual_bandwidth_of(kUsualLevels[*usual].reach)) : std::nullopt;
 }
 
 // Between the GPUs of a node.

@@ -60,6 +60,8 @@ struct NumberedPodSet {
   Parallelism parallel = {};  // where it is declared, the cost of the network decides among places
 
   bool asks_for_domains() const { return topology != TopologyId(0); }
+  // Where their pods could be swapped: of these nobody says whose a step of an elastic gang is.
+  bool is_like(const NumberedPodSet& other) const { return request == other.request && topology == other.topology; }
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
 };
 
