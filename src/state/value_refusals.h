@@ -33,5 +33,6 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors);
 FactRefusal refusal_of_images(const std::vector<NodeImage>& images);
 FactRefusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints);
 FactRefusal refusal_of_terms(const Terms& terms);
+inline FactRefusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
 
 }  // namespace berth
