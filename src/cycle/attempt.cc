@@ -8,6 +8,7 @@
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
 #include "cycle/for_each_place.h"
+#include "cycle/left_alone.h"
 #include "cycle/mixtures.h"
 #include "cycle/moving.h"
 #include "cycle/patience.h"
@@ -538,29 +539,6 @@ std::variant<Claimed, Refused> attempt(OneCycle& cycle, WorkloadId candidate, Re
   return outcome;
 }
 
-}  // namespace
-
-KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus) {
-  for (const GpusOfNode& each : gpus) {
-    const auto at = std::ranges::lower_bound(kept.gpus, each.node, {}, &GpusOfNode::node);
-    if (at == kept.gpus.end() || at->node != each.node) {
-      kept.gpus.insert(at, each);
-    } else {
-      at->gpus = GpuSet::from_bits(at->gpus.bits() | each.gpus.bits());
-    }
-  }
-  return kept;
-}
-
-KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
-  std::vector<NodeId> all;
-  std::ranges::set_union(kept.nodes, nodes, std::back_inserter(all));
-  kept.nodes = std::move(all);
-  return kept;
-}
-
-namespace {
-
 std::variant<Claimed, Refused> attempt_there(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   return cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
 }
@@ -587,8 +565,9 @@ std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId cand
     const bool is_free = claimed->evictions.empty() && claimed->migrations.empty();
     if (!is_free || is_free_and_spoils_nothing(cycle, outcome)) return outcome;
     cycle.trial.rollback_to(mark);
-    for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
-      auto instead = beside(with_nodes(cycle.reserved.kept_from(candidate, cycle.plan.now), cells));
+    const KeptRoom reserved = cycle.reserved.kept_from(candidate, cycle.plan.now);
+    for (KeptRoom& kept : rooms_to_leave_alone(cycle.engine.state, cycle.trial, candidate, reserved)) {
+      auto instead = beside(std::move(kept));
       if (is_free_and_spoils_nothing(cycle, instead)) return instead;
       cycle.trial.rollback_to(mark);
     }
@@ -607,8 +586,8 @@ std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId cand
     if (std::holds_alternative<Claimed>(instead)) return instead;
   }
   if (!why->would_break_floors) return outcome;
-  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
-    auto instead = beside(with_nodes(reserved, cells));
+  for (KeptRoom& kept : rooms_to_leave_alone(cycle.engine.state, cycle.trial, candidate, reserved)) {
+    auto instead = beside(std::move(kept));
     if (std::holds_alternative<Claimed>(instead)) return instead;
   }
   return outcome;
@@ -650,8 +629,8 @@ std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growin
   cycle.trial.let_go();
   if (!start && !kept.empty()) start = step_beyond_floors(cycle, step, growing);
   if (start || !attempt.would_break_floors()) return start;
-  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, step)) {
-    cycle.trial.keep_from_all(with_nodes(kept, cells));
+  for (KeptRoom& more : rooms_to_leave_alone(cycle.engine.state, cycle.trial, step, kept)) {
+    cycle.trial.keep_from_all(std::move(more));
     start = Attempt(cycle, step, refused).grow(growing);
     cycle.trial.let_go();
     if (start) break;

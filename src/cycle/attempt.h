@@ -36,9 +36,4 @@ std::optional<Start> attempt_anew(OneCycle& cycle, WorkloadId evicted, RefusedRe
 // One more pod beside those that an elastic workload has: in free room, and for it nobody goes. Its place stays in the trial.
 std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growing& growing);
 
-// What is kept, and these nodes.
-KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes);
-// And beside these GPUs. PRE: of each node at most once.
-KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus);
-
 }  // namespace berth

@@ -97,7 +97,7 @@ std::int64_t idle_gpus(const Ledger& ledger, FlavorId flavor) {
   std::int64_t gpus = 0;
   for (std::size_t i = 0; i < ledger.nodes(); ++i) {
     const NodeFree& node = ledger.node(NodeId(i));
-    if (!node.open || node.gpus == 0 || FlavorId(node.flavor) != flavor || node.sharing == Sharing::kTimeslice)
+    if (!node.is_up() || node.gpus == 0 || FlavorId(node.flavor) != flavor || node.sharing == Sharing::kTimeslice)
       continue;
     // What is free there is not for everybody.
     if (!ledger.exclusives().none() && !ledger.exclusives().owners_around(NodeId(i)).empty()) continue;
@@ -353,54 +353,6 @@ bool could_be_covered_there(const State& state, const Trial& trial, const Start&
                           .comes = gpus_kept_by(state, start),
                           .end = end_of(state, start, gone)},
                          now_and_rises(trial));
-}
-
-std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId id) {
-  const Workload& workload = state.workload(id);
-  const Shape& shape = state.shape(workload.shape);
-  const auto could_use = [&](NodeId node) {
-    return std::ranges::any_of(shape.ways, [&](const auto& way) {
-      return std::ranges::any_of(
-          way, [&](const NumberedPodSet& set) { return could_be_on(state, state.request(set.request), node); });
-    });
-  };
-  std::set<NodeId> others;
-  std::set<NodeId> own;
-  FlavorSet looked_at;
-  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-    const bool has_cells = state.flavors_with_cells().contains(FlavorId(flavor));
-    if (has_cells && shape.flavors.contains(FlavorId(flavor))) looked_at.add(FlavorId(flavor));
-  }
-  std::vector<std::vector<NodeId>> lists;
-  const auto look = [&](FlavorSet flavors, const FloorRise* rise) {
-    const std::size_t before = others.size();
-    for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-      if (!looked_at.contains(FlavorId(flavor)) || !flavors.contains(FlavorId(flavor))) continue;
-      IfAllGaveBack given(state, trial, FlavorId(flavor), {}, rise);
-      given.give_cells(could_use);
-      for (const GivenCell& each : given.cells()) {
-        std::set<NodeId>& nodes = given.is_above_or_same(each.queue, workload.queue) ? own : others;
-        const auto of_it = given.domains(each).nodes(each.domain);
-        nodes.insert(of_it.begin(), of_it.end());
-      }
-    }
-    if (others.size() > before) lists.emplace_back(others.begin(), others.end());
-  };
-  look(FlavorSet::all(), nullptr);
-  const Time end = state.end_of(id, trial.quotas().now());
-  for (const FloorRise& rise : trial.quotas().rises()) {
-    if (rise.from < end) look(rise.flavors, &rise);
-  }
-  if (own.empty()) return lists;
-  std::vector<NodeId> rest;
-  for (std::size_t i = 0; i < state.nodes(); ++i) {
-    const NodeFree& node = trial.ledger().node(NodeId(i));
-    const bool is_looked_at = node.gpus > 0 && node.has_flavor_of(looked_at);
-    const bool is_own = own.contains(NodeId(i)) && !others.contains(NodeId(i));
-    if (is_looked_at && !is_own) rest.push_back(NodeId(i));
-  }
-  if (!rest.empty()) lists.push_back(std::move(rest));
-  return lists;
 }
 
 std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor,

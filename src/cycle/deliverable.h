@@ -41,11 +41,6 @@ bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start&
 // Of who borrows: whether it would leave cells whole if it came into a floor while it runs. Where it would not, it only borrows. `gone`: as above.
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start, Time gone);
 
-// Nodes to be left alone by a workload that is in the way elsewhere, one list after the other, none empty; by number. First those that are
-// the cells of queues beside its own line, as they are given out now, and with these as they will be when floors rise before its end;
-// then all but the cells of that line, where that has some.
-std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId workload);
-
 // Where the GPUs of a start or a repair are.
 std::vector<GpusOfNode> gpus_of(const State& state, const Start& start);
 std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cycle/slices_free.h"
@@ -84,15 +86,20 @@ bool fits_where_selected(const State& state, const NumberedPodSet& set) {
   return !matches.allows_all() && idle_room_where(state, set, selected) == set.count;
 }
 
-// How many pods there would be room for if one at most was in a domain; where a node is in none they keep nobody away.
-std::int64_t room_one_by_domain(const State& state, const NumberedPodSet& set, const Domains& domains) {
+// How many pods there would be room for if so many at most were in a domain; where a node is in none they keep nobody away.
+std::int64_t room_by_domain(const State& state, const NumberedPodSet& set, const Domains& domains, std::int64_t most) {
   const PodRequest& request = state.request(set.request);
-  std::set<DomainId> seen;
+  std::map<DomainId, std::int64_t> in_domain;
   std::int64_t room = 0;
   for (std::size_t node = 0; node < state.nodes() && room < set.count; ++node) {
-    const std::int64_t there = idle_room_on(state, request, NodeId(node));
+    std::int64_t there = idle_room_on(state, request, NodeId(node));
     const DomainId domain = domains.of(NodeId(node));
-    if (there > 0) room += domain.is_none() ? there : seen.insert(domain).second ? 1 : 0;
+    if (there > 0 && !domain.is_none()) {
+      std::int64_t& before = in_domain[domain];
+      there = std::min(there, most - before);
+      before += there;
+    }
+    room += there;
   }
   return std::min(room, set.count);
 }
@@ -167,12 +174,56 @@ std::optional<ApartFromItself> too_few_apart(const State& state, const NumberedP
   for (const bool by_port : {true, false}) {
     for (const Neighbourhood::CounterId counter : by_port ? kind.ports : kind.apart) {
       if (!std::ranges::binary_search(kind.counted_in, counter)) continue;
-      const std::int64_t most = room_one_by_domain(state, set, around.domains(counter));
+      const std::int64_t most = room_by_domain(state, set, around.domains(counter), 1);
       if (most == set.count) continue;
       return ApartFromItself{by_port ? ReasonCode::kPorts : ReasonCode::kAffinity, around.level_of(counter), most};
     }
   }
+  const std::vector<PodSpread>& spreads = around[neighbours].spreads;
+  for (std::size_t at = 0; at < spreads.size(); ++at) {
+    const bool counts = std::ranges::binary_search(kind.counted_in, kind.spreads[at]);
+    const Domains& domains = around.domains(kind.spreads[at]);
+    if (!spreads[at].required || !counts || std::cmp_greater_equal(domains.size(), spreads[at].domains_min)) continue;
+    // What is not there counts as a domain in which nobody is.
+    const std::int64_t most = room_by_domain(state, set, domains, spreads[at].skew_max);
+    if (most == set.count) continue;
+    return ApartFromItself{ReasonCode::kSpread, spreads[at].term.level, most, spreads[at].domains_min};
+  }
   return std::nullopt;
+}
+
+std::optional<TooFewOfItsOwn> too_few_of_its_own(const State& state, const std::vector<NumberedPodSet>& way) {
+  const ExclusiveDomains& exclusives = state.ledger().exclusives();
+  if (exclusives.none() || way.size() == 1) return std::nullopt;
+  std::map<std::string, TooFewOfItsOwn> by_level;
+  for (const NumberedPodSet& set : way) {
+    const ExclusiveId id = state.request(set.request).exclusive;
+    if (!exclusives.is_exclusive(id) || exclusives[id].part.empty()) continue;
+    const ExclusiveDomains::Tally there = exclusives.tally(id);
+    TooFewOfItsOwn& of_level = by_level[exclusives[id].level];
+    of_level = {exclusives[id].level, of_level.parts + 1, there.free + there.among_others + there.others_own};
+  }
+  for (const auto& each : by_level) {
+    if (each.second.parts > each.second.domains) return each.second;
+  }
+  return std::nullopt;
+}
+
+bool lacks_whom_to_be_near(const State& state, const Ledger& ledger, const Shape& shape) {
+  const Neighbourhood& around = ledger.neighbourhood();
+  const std::vector<NumberedPodSet>& sets = shape.ways.front();
+  const auto is_of_its_own = [&](Neighbourhood::CounterId counter) {
+    return std::ranges::any_of(sets, [&](const NumberedPodSet& set) {
+      const NeighboursId id = state.request(set.request).neighbours;
+      return around.is_counted(id) && std::ranges::binary_search(around.kind(id).counted_in, counter);
+    });
+  };
+  return std::ranges::any_of(sets, [&](const NumberedPodSet& set) {
+    const NeighboursId id = state.request(set.request).neighbours;
+    return around.refuses(id) && std::ranges::any_of(around.kind(id).near, [&](Neighbourhood::CounterId counter) {
+             return around.anywhere(counter) == 0 && !is_of_its_own(counter);
+           });
+  });
 }
 
 std::optional<OutsideLevel> outside_level(const State& state, const NumberedPodSet& set) {
@@ -245,11 +296,15 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
     return fits_beside_others(set) && !too_few_apart(state, set) && !outside_level(state, set);
   };
   if (std::ranges::any_of(shape.ways, [&](const auto& way) {
-        return std::ranges::all_of(way, fits_alone) && is_there_in_sum(state, way);
+        return std::ranges::all_of(way, fits_alone) && is_there_in_sum(state, way) && !too_few_of_its_own(state, way);
       })) {
     return ReasonCode::kNone;
   }
-  if (some_way(shape, fits_alone)) return ReasonCode::kInvalid;
+  if (some_way(shape, fits_alone)) {
+    const bool is_alone =
+        std::ranges::any_of(shape.ways, [&](const auto& way) { return too_few_of_its_own(state, way).has_value(); });
+    return is_alone ? ReasonCode::kAffinity : ReasonCode::kInvalid;
+  }
   for (const auto& way : shape.ways) {
     if (!std::ranges::all_of(way, fits_beside_others)) continue;
     for (const NumberedPodSet& set : way) {

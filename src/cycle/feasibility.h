@@ -33,14 +33,28 @@ bool shares_against_its_terms(const State& state, const Shape& shape);
 // Whether some node was ever added whose GPUs are shared so.
 bool has_mode(const State& state, Sharing sharing);
 
-// Pods of a set no two of which may be together in a domain of a level, by a host port or since they are to be apart from their like.
+// Pods of a set of which only so many may be together in a domain of a level: one, by a host port or since they are to be apart from
+// their like; or no more than the skew, as there are fewer domains than are to be counted at the least.
 struct ApartFromItself {
   ReasonCode code;
   std::string level;
-  std::int64_t most = 0;  // so many would have one of their own where they may be
+  std::int64_t most = 0;         // so many would have a place where they may be
+  std::int64_t domains_min = 0;  // kSpread: that are to be counted
 };
 // The first of its ways to be apart by which too few of the set's pods could be there if nothing else ran.
 std::optional<ApartFromItself> too_few_apart(const State& state, const NumberedPodSet& set);
+
+// Of a way of a workload: domains of a level that its parts are each to have for themselves, and how many there are.
+struct TooFewOfItsOwn {
+  std::string level;
+  std::int64_t parts = 0;
+  std::int64_t domains = 0;
+};
+std::optional<TooFewOfItsOwn> too_few_of_its_own(const State& state, const std::vector<NumberedPodSet>& way);
+
+// Whether some of its pods are to be near others of whom nobody is anywhere, and none of them are its own: nothing that ends would let
+// it start.
+bool lacks_whom_to_be_near(const State& state, const Ledger& ledger, const Shape& shape);
 
 // A level in which the pods of a set are to be near others, or evenly spread, and of which no node that could hold one of them is any.
 struct OutsideLevel {

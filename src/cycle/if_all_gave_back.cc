@@ -80,7 +80,7 @@ void IfAllGaveBack::look_at_nodes(const Trial* trial) {
                         ledger_.may_be(NodeId(i), Sharing::kVgpu);
     node.is_shared = !node.is_one && shared && ledger_.fixed_slices(NodeId(i)).empty();
     if (!node.is_one && !node.is_shared) {
-      if (free.open)
+      if (free.is_up())
         fixed_milli_ += milli_to_promise(state_.node(NodeId(i)), state_.flavors()[flavor_.index()]) * free.gpus;
       continue;
     }
@@ -176,7 +176,7 @@ QueueId IfAllGaveBack::lowest_that_may_cover(QueueId queue, std::int64_t gpu_mil
 void IfAllGaveBack::stay_where_fixed(const Pod& pod) {
   if (pod.gpus.empty() || ledger_.fixed_slices(pod.node).empty()) return;
   const NodeFree& node = ledger_.node(pod.node);
-  if (!node.open || is_spare(pod.node) || FlavorId(node.flavor) != flavor_) return;
+  if (!node.is_up() || is_spare(pod.node) || FlavorId(node.flavor) != flavor_) return;
   fixed_milli_ -= state_.request(pod.request).gpu_milli_total();
 }
 

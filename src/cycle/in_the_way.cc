@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "cycle/attempt.h"
+#include "cycle/left_alone.h"
 #include "cycle/reserved.h"
 #include "cycle/shadows.h"
 #include "cycle/terms_of.h"

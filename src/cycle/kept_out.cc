@@ -10,6 +10,7 @@
 
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
+#include "cycle/left_alone.h"
 #include "cycle/mixtures.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -66,11 +67,11 @@ class KeptOutSearch {
     return reason_never(state_, alone) != ReasonCode::kNone;
   }
 
-  // Beside these nodes. Where quotas refuse the mixture of flavors that it finds, that is another matter.
-  Found look(std::size_t way, const std::vector<NodeId>& closed) {
+  // Beside this room. Where quotas refuse the mixture of flavors that it finds, that is another matter.
+  Found look(std::size_t way, const KeptRoom& kept) {
     --tries_left_;
     const auto close = [&] {
-      if (!closed.empty()) trial_.keep_from_all({.gpus = {}, .nodes = closed});
+      if (!kept.empty()) trial_.keep_from_all(kept);
     };
     bool breaks_floors = false;
     bool refused = false;
@@ -98,10 +99,10 @@ class KeptOutSearch {
     return refused ? Found::kPlace : Found::kNoRoom;
   }
 
-  // Beside the cells of others, and in what is near together or alike. True also where there is too much of that.
+  // Beside the cells of others, and what is whole, and in what is near together or alike. True also where there is too much of that.
   bool finds_one_apart(std::size_t way) {
-    for (const std::vector<NodeId>& closed : nodes_to_leave_alone(state_, trial_, id_)) {
-      if (look(way, closed) == Found::kPlace) return true;
+    for (const KeptRoom& kept : rooms_to_leave_alone(state_, trial_, id_)) {
+      if (look(way, kept) == Found::kPlace) return true;
     }
     std::set<TopologyId> levels;
     for (std::size_t i = 0; i < state_.queues().size(); ++i) {
@@ -145,7 +146,7 @@ class KeptOutSearch {
       }
     }
     if (gpu_milli == 0 || gpu_milli < shape_.gpu_milli || closed.empty()) return false;
-    return tries_left_ <= 0 || look(way, closed) == Found::kPlace;
+    return tries_left_ <= 0 || look(way, {.gpus = {}, .nodes = closed}) == Found::kPlace;
   }
 
   bool could_use(std::size_t way, NodeId node) const {

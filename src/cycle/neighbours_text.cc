@@ -130,6 +130,10 @@ std::string neighbours_text(const State& state, const Shape& shape) {
 }
 
 std::optional<std::string> apart_text(const State& state, const Shape& shape) {
+  if (const auto few = too_few_of_its_own(state, shape.ways.front())) {
+    return with_separators(few->parts) + " parts of it, each to have a " + few->level + " for itself; there are " +
+           with_separators(few->domains);
+  }
   for (const NumberedPodSet& set : shape.ways.front()) {
     if (const auto outside = outside_level(state, set)) {
       return "no node that could hold " + std::string(set.count == 1 ? "it" : "one of its pods") + " says of which " +
@@ -137,6 +141,12 @@ std::optional<std::string> apart_text(const State& state, const Shape& shape) {
     }
     const auto few = too_few_apart(state, set);
     if (!few) continue;
+    if (few->code == ReasonCode::kSpread) {
+      return with_separators(set.count) + " pods, to be spread evenly over " + with_separators(few->domains_min) +
+             " domains of " + few->level +
+             " at the least; there are fewer, and even if nothing else ran there would be room for " +
+             with_separators(few->most) + " so";
+    }
     const std::string where = few->level == kNodeLevel ? "on one node" : "in one " + few->level;
     return with_separators(set.count) + " pods, no two of which may be " + where +
            (few->code == ReasonCode::kPorts ? " as they ask the same host port"

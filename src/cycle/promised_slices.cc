@@ -26,7 +26,7 @@ class Staying {
       const NodeId id(i);
       const NodeFree& node = ledger_.node(id);
       const bool is_one =
-          node.gpus > 0 && node.open && FlavorId(node.flavor) == flavor && ledger_.may_be(id, Sharing::kMig);
+          node.gpus > 0 && node.is_up() && FlavorId(node.flavor) == flavor && ledger_.may_be(id, Sharing::kMig);
       if (!is_one) continue;
       const auto layouts = ledger_.layouts(id);
       nodes_[id].layouts.assign(layouts.begin(), layouts.begin() + node.gpus);

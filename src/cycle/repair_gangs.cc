@@ -8,6 +8,7 @@
 #include "cycle/attempt.h"
 #include "cycle/deciding.h"
 #include "cycle/deliverable.h"
+#include "cycle/left_alone.h"
 #include "cycle/recutting.h"
 #include "cycle/repairs.h"
 #include "cycle/spares.h"
@@ -71,12 +72,12 @@ std::optional<Repaired> find_repair_beside(OneCycle& cycle, WorkloadId gang, Hee
   return std::nullopt;
 }
 
-// Where it would be in the way of others' cells, it looks beside these before it waits.
-std::optional<Repaired> find_repair_beside_cells(OneCycle& cycle, WorkloadId gang) {
+// Where it would be in the way of what floors promise, it looks elsewhere before it waits.
+std::optional<Repaired> find_repair_beside_floors(OneCycle& cycle, WorkloadId gang) {
   const State& state = cycle.engine.state;
-  if (state.flavors_with_cells().empty()) return std::nullopt;
-  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(state, cycle.trial, gang)) {
-    if (auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, {.gpus = {}, .nodes = cells})) return found;
+  if (!state.quotas().tree().has_floors()) return std::nullopt;
+  for (const KeptRoom& kept : rooms_to_leave_alone(state, cycle.trial, gang)) {
+    if (auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, kept)) return found;
   }
   return std::nullopt;
 }
@@ -100,7 +101,7 @@ std::optional<Repaired> find_repair(OneCycle& cycle, WorkloadId gang) {
   auto found = find_repair_beside_promises(cycle, gang, is_in_free_room);
   if (!found) found = find_repair_beside(cycle, gang, Heeding::kAll);
   if (!found) found = find_repair_beside_promises(cycle, gang, [](const Repaired&) { return true; });
-  if (!found) found = find_repair_beside_cells(cycle, gang);
+  if (!found) found = find_repair_beside_floors(cycle, gang);
   const Workload& workload = cycle.engine.state.workload(gang);
   if (found || cycle.reserved.kept_from(gang, workload.started).empty()) return found;
   const QueueId covered_at = cycle.trial.quotas().unit(workload.unit).covered_at;

@@ -77,21 +77,25 @@ enum class Never : std::uint8_t {
   kNoPlace,      // on any node
   kKeptOut,      // by others' floors
   kAboveBounds,  // wherever there is a place
+  kNearNobody,   // as long as those do not come whom it is to be near
 };
 
 // Whom others' floors keep out the state knows (find_kept_out() below).
-Never never_starts(const State& state, WorkloadId id) {
+Never never_starts(const OneCycle& cycle, WorkloadId id) {
+  const State& state = cycle.engine.state;
   const Workload& workload = state.workload(id);
   if (reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone) return Never::kNoPlace;
   const ShapeInLine& known = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
   if (is_kept_out(known)) return Never::kKeptOut;
-  const bool above = is_above_bounds_where_it_fits(state, workload.queue, state.shape(workload.shape));
-  return above ? Never::kAboveBounds : Never::kNo;
+  const Shape& shape = state.shape(workload.shape);
+  if (is_above_bounds_where_it_fits(state, workload.queue, shape)) return Never::kAboveBounds;
+  return lacks_whom_to_be_near(state, cycle.trial.ledger(), shape) ? Never::kNearNobody : Never::kNo;
 }
 
 // What floors leave to others, and what bounds are, may be another before long: it is tried again as who was refused by quotas.
 ReasonCode gate_of(Never never, ReasonCode refused) {
   if (never == Never::kKeptOut) return ReasonCode::kKeepsFloorDeliverable;
+  if (never == Never::kNearNobody) return ReasonCode::kAffinity;
   if (never != Never::kAboveBounds) return ReasonCode::kNone;
   return is_quota_gate(refused) ? refused : ReasonCode::kQuotaLimit;
 }
@@ -108,7 +112,7 @@ void block(OneCycle& cycle, WorkloadId id, const Refused& refused, Never never) 
   if (never != Never::kNo) {
     blocked.missing = kMissingForever;
     blocked.gate = gate_of(never, refused.gate);
-    blocked.by_quota = blocked.gate != ReasonCode::kNone;
+    blocked.by_quota = blocked.gate != ReasonCode::kNone && never != Never::kNearNobody;
   }
   const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
   if (is_said_of_twin(cycle.plan, known, blocked.line, id)) return;
@@ -199,7 +203,10 @@ void take_back_loans(OneCycle& cycle) {
 // does not wait for what reservations leave; and whom only what is promised to others keeps out will have none of that before it is due,
 // so whoever has ended by then is not in his way.
 Time promise_room(OneCycle& cycle, const CandidateOrder& order, WorkloadId candidate, ReasonCode gate) {
-  if (!order.wants_promise(gate)) return cycle.plan.now;
+  if (!order.wants_promise(gate)) {
+    const bool is_never = order.may_hold_up_in_vain(gate) && cycle.shadows.could_start_from(candidate) == kForever;
+    return is_never ? kForever : cycle.plan.now;
+  }
   const bool has_a_right = gate == ReasonCode::kPatience || gate == ReasonCode::kVictimsProtected;
   const bool is_promised = cycle.shadows.promise(candidate);
   if (is_promised || has_a_right) return cycle.plan.now;
@@ -236,7 +243,7 @@ void allocate(OneCycle& cycle) {
       continue;
     }
     const Refused& why = std::get<Refused>(outcome);
-    const Never never = never_starts(state, *candidate);
+    const Never never = never_starts(cycle, *candidate);
     block(cycle, *candidate, why, never);
     if (never != Never::kNo) {
       order.passed_over();

@@ -148,7 +148,8 @@ bool CandidateOrder::stands_still(QueueId queue, const Line& line) const {
   const ShapeInLine& entry = line.shapes()[first.shape_index];
   const Shape& shape = state_.shape(entry.shape);
   if (!entry.blocked() || !shape.flavors.contains_all(known_) || lacks_hours(state_, queue, shape)) return false;
-  if (state_.queues()[queue.index()].quota.backfill == Backfill::kNone || !waits_for_room(entry.gate)) return true;
+  if (!waits_for_room(entry.gate)) return true;
+  if (state_.queues()[queue.index()].quota.backfill == Backfill::kNone) return state_.reservations().empty();
   return !has_shadow_in(queue) && !somebody_wants_promise(queue, line);
 }
 
@@ -249,6 +250,12 @@ bool CandidateOrder::may_be_promised(const Turn& turn, ReasonCode gate, const Sh
          turn.promised.wants_promise(gate, shape.flavors);
 }
 
+// Where nobody is promised anything it is asked, too, whether reservations leave him a moment at all.
+bool CandidateOrder::may_hold_up_in_vain(const Turn& turn, ReasonCode gate) const {
+  const bool promises = state_.queues()[turn.queue.index()].quota.backfill != Backfill::kNone;
+  return shadows_ != nullptr && !promises && waits_for_room(gate) && !state_.reservations().empty();
+}
+
 // The answer is shared by all who are alike, but a promise is of one: where everybody is to have one, the next is looked at, too.
 bool CandidateOrder::twins_are_promised_room(const Turn& turn, ReasonCode gate, WorkloadId workload) const {
   return turn.promised.is_for_all() && waits_for_room(gate) && shadows_->size() < kShadowsMax && has_shadow(workload);
@@ -279,7 +286,8 @@ void CandidateOrder::drop_the_held(Turn& turn) {
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.
     if (first.shape->blocked() && !first.shape->impossible()) {
       const ReasonCode gate = first.shape->gate;
-      if (!behind && !has_one && may_be_promised(turn, gate, shape)) return;
+      const bool is_asked = may_be_promised(turn, gate, shape) || may_hold_up_in_vain(turn, gate);
+      if (!behind && !has_one && is_asked) return;
       if (!turn.promised.lets_pass(gate, shape.flavors, has_one)) {
         keep_back(state_, turn.queue, shape, gate, turn.kept, party.kept);
       }
@@ -326,6 +334,11 @@ bool CandidateOrder::wants_promise(ReasonCode gate) const {
   if (current_->line->order() != Order::kFifo) return false;
   const Entry& first = current_->parties.front().heap.front();
   return !has_shadow(first.key.workload) && may_be_promised(*current_, gate, shape_of(first));
+}
+
+bool CandidateOrder::may_hold_up_in_vain(ReasonCode gate) const {
+  BERTH_ASSERT(current_ != nullptr);
+  return current_->line->order() == Order::kFifo && may_hold_up_in_vain(*current_, gate);
 }
 
 void CandidateOrder::refused(ReasonCode gate, Time from, bool next_may_fit) {

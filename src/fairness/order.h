@@ -36,6 +36,8 @@ class CandidateOrder {
   void started();
   // Whether whoever next() gave, refused by this gate, is one whom room is to be promised to, so that others may pass.
   bool wants_promise(ReasonCode gate) const;
+  // Whether he is one who is promised nothing, and holds up others though reservations may never leave him a moment.
+  bool may_hold_up_in_vain(ReasonCode gate) const;
   // It did not fit, and so would nobody of its shape (`next_may_fit`: but the next of it might). In a strict line, whoever would take
   // what it waits for stands behind, but for who is ended before it could start at the earliest (`from`; now: as soon as others have
   // ended).
@@ -104,6 +106,7 @@ class CandidateOrder {
   bool is_due(WorkloadId workload) const;
   bool some_is_due(const ShapeInLine& shape, SortedBlocks<PendingKey>::Cursor at) const;
   bool may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const;
+  bool may_hold_up_in_vain(const Turn& turn, ReasonCode gate) const;
   bool may_be_possible_now(QueueId queue, const ShapeInLine& entry);
   const RightsAtAGlance& rights();
   void add_parties(Turn& turn, std::vector<Entry> entries) const;

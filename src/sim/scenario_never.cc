@@ -30,6 +30,11 @@ std::string unsuited_nodes(const State& state, const Shape& shape, Unsuited unsu
 }
 
 NeverRuns by_neighbours(const State& state, const Shape& shape, const std::string& name) {
+  if (const auto few = too_few_of_its_own(state, shape.ways.front())) {
+    return {with_separators(few->parts) + " parts of " + name + " are each to have a " + few->level +
+                " for themselves, and there are " + with_separators(few->domains),
+            "ask for fewer or larger parts, or add nodes"};
+  }
   for (const NumberedPodSet& set : shape.ways.front()) {
     if (const auto outside = outside_level(state, set)) {
       return {"no node that could hold a pod of " + name + " says of which " + outside->level + " it is",
@@ -37,6 +42,12 @@ NeverRuns by_neighbours(const State& state, const Shape& shape, const std::strin
     }
     const auto few = too_few_apart(state, set);
     if (!few) continue;
+    if (few->code == ReasonCode::kSpread) {
+      return {with_separators(set.count) + " pods of " + name + " are to be spread evenly over " +
+                  with_separators(few->domains_min) + " domains of " + few->level +
+                  " at the least; there are fewer, and they could hold " + with_separators(few->most) + " so",
+              "ask for fewer domains, start fewer pods, or label more nodes"};
+    }
     return {with_separators(set.count) + " pods of " + name + " are each to be on a " + few->level +
                 " where no other of them is, and there are " + with_separators(few->most) + " that could hold one",
             "start fewer pods, or add nodes"};

@@ -109,6 +109,7 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
       {"expect usage q = l4:1", "expected usage of q l4:1, found l4:0"},
       {"expect usage q = h100:8,h100.cpu:500m", "expected usage of q h100.cpu:500m, found h100.cpu:4"},
       {"expect usage q = h100.memory:1Gi", "expected usage of q h100.memory:1Gi, found h100.memory:0"},
+      {"expect fragments 9g.99gb=0", "no GPU here can be cut into '9g.99gb'; name a profile of one of the flavors"},
       {"expect fragments 8gpu=1", "expected whole free GPUs for pods of 8: room for 1, found 0"},
       {"expect mig n1/0 = none", "expected slices on n1/0, found GPUs that are not cut; its node needs mode=mig"},
       {"nodes m 1 gpus=2 flavor=h100 mode=mig\nexpect mig m1/2 = none",
