@@ -223,6 +223,8 @@ void LiveEngine::set_pod(const PodFacts& pod) {
     }
     // What it is to others who runs.
     if (!member.running.is_none() && neighbours_of(member.facts) != neighbours_of(pod)) anew_ = true;
+    // Whether it consents to being moved.
+    if (!member.running.is_none() && member.facts.terms.movable != pod.terms.movable) anew_ = true;
   }
   if (pod.checkpoint && pod.checkpoint != member.facts.checkpoint) checkpoints_.insert(pod.uid);
   // It was told by a scheduler that was not there for long enough to write it down.

@@ -289,6 +289,19 @@ TEST_F(LiveMoves, NobodyIsMovedWhoHasNotConsented) {
   EXPECT_TRUE(reason_of(asked, "p").starts_with("Fragmented: "));
 }
 
+TEST_F(LiveMoves, WhoeverRunsMayConsentAndTakeThatBack) {
+  PodFacts a = on(of_job("a", pod("a", 4)), "n1", 0);
+  a.terms.movable = false;
+  cluster_.set(a);
+  const Round refuses = ask_for_a_node(10);
+  EXPECT_TRUE(refuses.evictions.empty());
+  EXPECT_TRUE(reason_of(refuses, "p").starts_with("Fragmented: "));
+  a.terms.movable = true;
+  cluster_.set(a);
+  EXPECT_EQ(evicted_in(cluster_.decide(12)), Names{"a"});
+  expect_sound();
+}
+
 // ---- for nobody's sake ---------------------------------------------------------------------------------------------
 
 TEST_F(LiveMoves, WhoIsAskedToMakesRoomForNobodyInParticular) {
