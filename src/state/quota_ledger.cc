@@ -147,9 +147,13 @@ UnitId QuotaLedger::add(QuotaUnit unit, const AmountList& held) {
     units_[id.index()] = unit;
   }
   come(id);
-  log_.push_back({Change::Kind::kCome, id, {}, {}});
-  budgets_.reserve(*tree_, unit.workload, unit.queue,
-                   {.gpu_milli = gpu_milli_of(held), .from = unit.admitted, .end = unit.end});
+  // Who has gone and comes again in one trial has his hours still.
+  const bool again = budgets_.is_charged(unit.workload);
+  log_.push_back({again ? Change::Kind::kComeAgain : Change::Kind::kCome, id, {}, {}});
+  if (!again) {
+    budgets_.reserve(*tree_, unit.workload, unit.queue,
+                     {.gpu_milli = gpu_milli_of(held), .from = unit.admitted, .end = unit.end});
+  }
   if (unit.could_be_covered()) {
     const QueueId at = would_be_covered_at(unit.queue, held, unit.end);
     if (!at.is_none()) cover(id, at);
@@ -203,8 +207,10 @@ void QuotaLedger::rollback_to(std::size_t mark) {
     log_.pop_back();
     switch (change.kind) {
       case Change::Kind::kCome:
-        go(change.unit);
         budgets_.cancel(unit(change.unit).workload);
+        [[fallthrough]];
+      case Change::Kind::kComeAgain:
+        go(change.unit);
         free_units_.push_back(change.unit);
         break;
       case Change::Kind::kGo:

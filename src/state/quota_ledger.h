@@ -181,7 +181,7 @@ class QuotaLedger {
  private:
   // The changes of which all others consist.
   struct Change {
-    enum class Kind : std::uint8_t { kCome, kGo, kCover, kEnd, kHold } kind;
+    enum class Kind : std::uint8_t { kCome, kComeAgain, kGo, kCover, kEnd, kHold } kind;
     UnitId unit;
     QueueId before;  // covered_at; of kGo too
     QuotaUnit gone;  // of kGo; of kEnd and kHold as it was

@@ -319,6 +319,28 @@ TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
 }
 
 // A queue that was promised GPUs and slices beside one that was promised GPUs; a slice counts 129 thousandths of one.
+// Whom a plan stops and looks for a place for again.
+TEST(QuotaLedger, WhoComesAgainInATrialKeepsHisHours) {
+  std::vector<Queue> queues = two_houses();
+  queues[kResearch].quota.budget_gpu_us = 1'000'000'000;
+  QuotaLedger ledger;
+  use_tree(ledger, queues, plenty());
+  QuotaUnit unit{};
+  unit.workload = WorkloadId(7);
+  unit.queue = QueueId(std::size_t{kNlp});
+  unit.end = Time{1000};
+  const UnitId id = ledger.add(unit, gpus(8));
+  ASSERT_TRUE(ledger.budgets().is_charged(WorkloadId(7)));
+  const BudgetLedger before = ledger.budgets();
+  const std::size_t mark = ledger.mark();
+  ledger.remove(id);
+  ledger.add(unit, gpus(8));
+  EXPECT_TRUE(ledger.budgets() == before);
+  ledger.rollback_to(mark);
+  EXPECT_TRUE(ledger.budgets() == before);
+  EXPECT_TRUE(ledger.budgets().is_charged(WorkloadId(7)));
+}
+
 TEST(QuotaLedger, SlicesAreInsideTheFloorThatNamesThem) {
   const Dim slices = Dim::of_slices(FlavorId(0), 0);
   const NamedProfiles named{.flavors = kFlavors, .profiles = {{slices, 129}}};
