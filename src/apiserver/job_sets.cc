@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "apiserver/filling.h"
+#include "manifest/handed_down.h"
 #include "manifest/kinds.h"
 
 namespace berth {
@@ -57,6 +58,7 @@ Value last_job_of(const Value& set, const Value& replicated_job) {
   for (const char* const key : {"labels", "annotations"}) {
     if (const Value& given = replicated_job["template"]["metadata"][key]; given.is_map()) metadata.set(key, given);
   }
+  hand_down(set["metadata"], metadata);
   Value job = Value::map_of({{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"metadata", std::move(metadata)}});
   if (const Value& spec = replicated_job["template"]["spec"]; spec.is_map()) job.set("spec", spec);
   AdmissionRequest request;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <iterator>
 #include <string>
 
 #include "apiserver/admission_world.h"
@@ -138,6 +140,30 @@ TEST(JobSets, AllThatIsWrongIsSaidAtOnce) {
   const std::string said = world.create(set_of(part({.more = "groupName: G"}), "volumeClaimPolicies: [{}]"));
   EXPECT_NE(said.find("groupName"), std::string::npos);
   EXPECT_NE(said.find("volumeClaimPolicies"), std::string::npos);
+}
+
+TEST(JobSets, WhatTheyHandDownIsReadAsInATemplate) {
+  AdmissionWorld world;
+  const std::string wrong = world.create(
+      set_of(kWorkers + "," + part({.name = "driver", .metadata = "annotations: {berth.dev/run-for: 5s}"}) +
+                 ", {name: own, template: {metadata: {annotations: {berth.dev/coverage: silver}}, spec: {template: "
+                 "{spec: {containers: [{name: c, image: b}]}}}}}",
+             "",
+             "annotations: {berth.dev/run-for: 5 seconds, berth.dev/topology: bogus}, labels: "
+             "{kueue.x-k8s.io/max-exec-time-seconds: abc}"));
+  const char* const said[] = {
+      "metadata.annotations[berth.dev/run-for]: Invalid value: \"5 seconds\"",
+      "metadata.annotations[berth.dev/topology]: Invalid value: \"bogus\"",
+      "metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value: \"abc\"",
+      "spec.replicatedJobs[2].template.metadata.annotations[berth.dev/coverage]: Invalid value: \"silver\"",
+  };
+  std::size_t causes = 0;
+  for (std::size_t at = wrong.find("Invalid value"); at != std::string::npos;
+       at = wrong.find("Invalid value", at + 1)) {
+    ++causes;
+  }
+  EXPECT_EQ(causes, std::size(said)) << "each once: " << wrong;
+  for (const char* const each : said) EXPECT_NE(wrong.find(each), std::string::npos) << each << ": " << wrong;
 }
 
 TEST(JobSets, ChangeOnlyWhatNothingIsMadeOf) {

@@ -176,7 +176,7 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
       request.before != nullptr && (*request.before)["spec"]["template"]["spec"] != pod_template["spec"];
   if (is_new || is_another) check_placing(pod_template["spec"], "spec.template.spec", causes);
   if (is_new) check_slices(pod_template["spec"], "spec.template.spec", causes);
-  check_pod_annotations(pod_template["metadata"], pod_template["spec"], "spec.template.metadata", causes);
+  check_template_words(job["metadata"], request.before, pod_template, "spec.template", causes);
   check_restart_policy(pod_template["spec"], causes);
   if (!pod_template["spec"]["nodeName"].is_empty()) {
     causes.push_back(

@@ -89,17 +89,23 @@ void check_annotations(const Value& metadata, const Value* of_jobs, const std::s
 
 // ---- the parts -------------------------------------------------------------------------------------------------------
 
-// What is wrong with a Job that the template makes, said of the template.
-void check_template(const Value& job, Operation operation, const std::string& path, Causes& causes) {
+// What is wrong with a Job that the template makes, said of the template; of a word that it has of the set, once, of that.
+void check_template(const AdmissionRequest& of_set, const Value& job, const Value& own, const std::string& path,
+                    Causes& causes) {
   AdmissionRequest request;
-  request.operation = operation;
+  request.operation = of_set.operation;
   request.kind = find_served("batch", "v1", "jobs");
   Value copy = job;
   request.object = &copy;
   Causes found;
   check_job(request, found);
+  const Value& set_metadata = (*of_set.object)["metadata"];
   for (ErrorCause& each : found) {
     if (each.field == "metadata.name") continue;  // check_made_names() says it better
+    if (is_of_maker(each, "metadata", own, set_metadata)) {
+      if (!was_said_before(each, of_set.before, set_metadata)) add_once(std::move(each), causes);
+      continue;
+    }
     each.field = path + ".template." + each.field;
     causes.push_back(std::move(each));
   }
@@ -138,8 +144,9 @@ std::int64_t pods_of(const Value& job) {
 }
 
 // Gives the names of the parts.
-NameSet check_replicated_jobs(const Value& set, Operation operation, Causes& causes) {
+NameSet check_replicated_jobs(const AdmissionRequest& request, Causes& causes) {
   NameSet names;
+  const Value& set = *request.object;
   const Value& list = set["spec"]["replicatedJobs"];
   const bool in_order = set["spec"]["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
   std::int64_t jobs = 0, pods = 0;
@@ -158,7 +165,7 @@ NameSet check_replicated_jobs(const Value& set, Operation operation, Causes& cau
     check_annotations(each["template"]["metadata"], &set, path + ".template.metadata", causes);
     check_annotations(each["template"]["spec"]["template"]["metadata"], nullptr,
                       path + ".template.spec.template.metadata", causes);
-    check_template(job, operation, path, causes);
+    check_template(request, job, each["template"]["metadata"], path, causes);
     if (!each["name"].is_empty() && !names.insert(each["name"].text()).second) {
       causes.push_back(duplicate_value(path + ".name", each["name"]));
     }
@@ -358,7 +365,7 @@ void check_job_set(const AdmissionRequest& request, Causes& causes) {
   const Value& set = *request.object;
   check_annotations(set["metadata"], &set, "metadata", causes);
   check_time_annotations(set["metadata"], "metadata", causes);
-  const NameSet names = check_replicated_jobs(set, request.operation, causes);
+  const NameSet names = check_replicated_jobs(request, causes);
   check_policies(set["spec"], names, causes);
   check_coordinator(set, causes);
   check_rest(set, causes);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apiserver/admission_world.h"
@@ -334,6 +335,43 @@ TEST(ValidateJob, FindsWhatIsWrong) {
          "metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value");
   expect(of_kueue("labels: {kueue.x-k8s.io/max-exec-time-seconds: soon}"),
          "metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value");
+}
+
+TEST(ValidateJob, ReadsWhatItHandsDownAsInItsTemplate) {
+  const auto job = [](const std::string& annotations, const std::string& of_template) {
+    return "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u, annotations: {" + annotations +
+           "}}, spec: {template: {metadata: {annotations: {" + of_template +
+           "}}, spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}";
+  };
+  const struct {
+    const char *annotations, *of_template, *wrong;
+  } cases[] = {
+      {"berth.dev/run-for: 5 seconds", "", "metadata.annotations[berth.dev/run-for]: Invalid value: \"5 seconds\""},
+      {"berth.dev/coverage: silver", "", "metadata.annotations[berth.dev/coverage]: Invalid value: \"silver\""},
+      {"berth.dev/repair: xx", "", "metadata.annotations[berth.dev/repair]: Invalid value"},
+      {"berth.dev/gpu-models: ''", "", "metadata.annotations[berth.dev/gpu-models]: Invalid value"},
+      {"berth.dev/topology: bogus", "", "metadata.annotations[berth.dev/topology]: Invalid value: \"bogus\""},
+      {"berth.dev/gpu-memory: 60Gi", "",
+       "metadata.annotations[berth.dev/gpu-memory]: Invalid value: \"60Gi\": it is of "},
+      {"berth.dev/run-for: 5 seconds", "berth.dev/run-for: 5s", ""},
+      {"berth.dev/topology: bogus", "kueue.x-k8s.io/podset-required-topology: rack", ""},
+      {"", "berth.dev/run-for: 5 seconds", "spec.template.metadata.annotations[berth.dev/run-for]: Invalid value"},
+  };
+  for (const auto& [annotations, of_template, wrong] : cases) expect(job(annotations, of_template), wrong);
+  // What was stored before this was asked may be changed otherwise.
+  Value before = yaml_object(job("berth.dev/run-for: 5 seconds", ""));
+  EXPECT_NE(wrongs(before), "");
+  AdmissionRequest request;
+  request.kind = &kind_of(before);
+  request.object = &before;
+  fill_defaults(request);
+  const auto with = [&](const char* key, const char* text) {
+    Value after = before;
+    after.at("metadata").at("annotations").set(key, text);
+    return wrongs(std::move(after), &before);
+  };
+  EXPECT_EQ(with("other", "x"), "");
+  EXPECT_TRUE(with("berth.dev/run-for", "6 seconds").starts_with("metadata.annotations[berth.dev/run-for]"));
 }
 
 TEST(ValidateJob, FindsWhatIsWrongInItsPolicies) {

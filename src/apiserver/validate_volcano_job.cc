@@ -10,14 +10,15 @@ namespace berth {
 
 namespace {
 
-void check_task(const Value& task, bool is_new, const std::string& path, Causes& causes) {
+void check_task(const AdmissionRequest& request, const Value& task, const std::string& path, Causes& causes) {
+  const bool is_new = request.operation == Operation::kCreate;
   const Value& pod_template = task["template"];
   const std::string spec = path + ".template.spec";
   check_template_metadata(pod_template["metadata"], path + ".template.metadata", causes);
   check_pod_spec(pod_template["spec"], spec, causes);
   if (is_new) check_placing(pod_template["spec"], spec, causes);
   if (is_new) check_slices(pod_template["spec"], spec, causes);
-  check_pod_annotations(pod_template["metadata"], pod_template["spec"], path + ".template.metadata", causes);
+  check_template_words((*request.object)["metadata"], request.before, pod_template, path + ".template", causes);
   if (!pod_template["spec"]["nodeName"].is_empty()) {
     causes.push_back(
         forbidden_value(spec + ".nodeName", "pods of a Job go where the scheduler puts them; leave it out"));
@@ -42,7 +43,7 @@ void check_volcano_job(const AdmissionRequest& request, Causes& causes) {
   }
   const Value::List& tasks = job["spec"]["tasks"].items();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    check_task(tasks[i], request.operation == Operation::kCreate, item_path("spec.tasks", i), causes);
+    check_task(request, tasks[i], item_path("spec.tasks", i), causes);
   }
   if (request.operation != Operation::kUpdate || request.before == nullptr) return;
   if (without_open_fields((*request.before)["spec"]) == without_open_fields(job["spec"])) return;

@@ -44,6 +44,16 @@ void check_slices(const Value& spec, const std::string& path, Causes& causes);
 // What pods, and what makes them, say of time (manifest/time_request.h).
 void check_time_annotations(const Value& metadata, const std::string& path, Causes& causes);
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes);
+// The same of a template, `path` being "spec.template", with what its pods have of `maker`, the metadata of what makes them. What
+// that says already `before`, the stored object or nullptr, stays: it may be older than this rule.
+void check_template_words(const Value& maker, const Value* before, const Value& pod_template, const std::string& path,
+                          Causes& causes);
+// Whether a cause, found at `path`, is about a word that is handed down, for `own`, which stands there, has none; then it is said
+// of the maker's metadata.
+bool is_of_maker(ErrorCause& cause, const std::string& path, const Value& own, const Value& maker);
+// Whether the cause is about a word of its metadata that an object had already.
+bool was_said_before(const ErrorCause& cause, const Value* before, const Value& after);
+void add_once(ErrorCause cause, Causes& causes);
 // The label by which Kueue limits a run, if it is there.
 void check_run_label(const Value& metadata, const std::string& path, Causes& causes);
 

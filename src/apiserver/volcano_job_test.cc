@@ -175,6 +175,15 @@ TEST(VolcanoJob, AllThatIsWrongIsSaidAtOnce) {
   }
 }
 
+TEST(VolcanoJob, WhatItHandsDownIsReadAsInATemplate) {
+  const std::string tasks = "tasks: [" + worker() + ", {replicas: 3, " + kTemplate + "}]";
+  EXPECT_TRUE(enter(job_with(tasks, "annotations: {berth.dev/run-for: 5 seconds}"))
+                  .wrong.starts_with("metadata.annotations[berth.dev/run-for]: Invalid value: \"5 seconds\""));
+  const std::string wrong = enter(job_with(tasks, "annotations: {berth.dev/topology: bogus}")).wrong;
+  EXPECT_EQ(wrong.find("; metadata"), std::string::npos) << "once for all tasks: " << wrong;
+  EXPECT_TRUE(wrong.starts_with("metadata.annotations[berth.dev/topology]")) << wrong;
+}
+
 TEST(VolcanoJob, StaysAsItIsButForHowOftenItTries) {
   const Value before = enter(job_with("tasks: [" + worker() + "]")).object;
   const auto changed = [&](const std::string& spec) { return enter(job_with(spec), &before).wrong; };

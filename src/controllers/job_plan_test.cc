@@ -49,6 +49,13 @@ TEST(JobPods, HaveNamesByTheirNumbersAndCarryWhatTheJobSays) {
 }
 
 // Partial admission: so many of them say it of themselves, and the scheduler takes the others after them.
+TEST(JobPods, CarryWhereTheJobSaysThatTheyMayBe) {
+  const JobWorld world("{parallelism: 2}", "{berth.dev/topology: 'required:rack', berth.dev/movable: 'true'}");
+  const Value annotations = pod_of_job(world.job, 0, std::nullopt, 2)["metadata"]["annotations"];
+  EXPECT_EQ(annotations[kTopologyAnnotation].text(), "required:rack");
+  EXPECT_EQ(annotations[kMovableAnnotation].text(), "true");
+}
+
 TEST(JobPods, OfWhichLessWillDoSayHowManyBeginTogether) {
   const JobWorld world("{parallelism: 4, completions: 4}", "{kueue.x-k8s.io/job-min-parallelism: '2'}");
   struct Case {

@@ -10,8 +10,8 @@
 
 #include "base/assert.h"
 #include "controllers/controller.h"
-#include "controllers/handed_down.h"
 #include "controllers/job_pods.h"
+#include "manifest/handed_down.h"
 #include "manifest/job_set_labels.h"
 #include "manifest/labels.h"
 #include "manifest/topology_request.h"
@@ -121,25 +121,29 @@ bool joins_gangs(const Value& part) {
          job["spec"]["template"]["metadata"]["labels"][kGroupLabel].is_empty();
 }
 
-// Each Job has a domain for itself, and is in one, also where they start together. The part's word goes before the set's.
-void add_exclusive_domain(const Value& set, const Value& part, const std::string& job, Value& metadata) {
+// Each Job has a domain for itself, and is in one, also where they start together. The part's word goes before the set's, and
+// Berth's own, also those that its pods will have of their Job, before both.
+void add_exclusive_domain(const Value& set, const Value& part, const Value& job, Value& metadata) {
   const Value& of_part = part["template"]["metadata"]["annotations"][kJobSetExclusiveAnnotation];
   const Value& label = of_part.is_null() ? set["metadata"]["annotations"][kJobSetExclusiveAnnotation] : of_part;
   if (label.is_null()) return;
   Value& annotations = metadata.at("annotations");
-  if (annotations[kPodSetAnnotation].is_null()) annotations.set(kPodSetAnnotation, job);
-  if (annotations[kExclusiveTopologyAnnotation].is_null()) annotations.set(kExclusiveTopologyAnnotation, label);
-  if (annotations[kTopologyAnnotation].is_null()) {
-    annotations.set(kTopologyAnnotation, "required:" + std::string(label.text()));
-  }
+  const auto add = [&](std::string_view key, Value word) {
+    if (annotations[key].is_null() && job["annotations"][key].is_null()) annotations.set(key, std::move(word));
+  };
+  add(kPodSetAnnotation, job["name"]);
+  add(kExclusiveTopologyAnnotation, label);
+  add(kTopologyAnnotation, "required:" + std::string(label.text()));
 }
 
 // To Kueue the pods of a part are a set, of all its Jobs, and those of parts that name the same group are one.
-void add_kueues_pod_set(const Value& part, Value& metadata) {
-  Value& annotations = metadata.at("annotations");
+void add_kueues_pod_set(const Value& part, const Value& job, Value& metadata) {
+  Value with_jobs_words = metadata;
+  hand_down(job, with_jobs_words);
+  const Value& annotations = with_jobs_words["annotations"];
   if (!annotations[kPodSetAnnotation].is_null() || !asks_in_kueues_words(annotations)) return;
   const Value& group = annotations[kKueuePodSetGroupAnnotation];
-  annotations.set(kPodSetAnnotation, Value(group.is_null() ? part["name"] : group));
+  metadata.at("annotations").set(kPodSetAnnotation, Value(group.is_null() ? part["name"] : group));
 }
 
 Value made_metadata(const Value& given) {
@@ -216,8 +220,8 @@ Value job_of_set(const Value& set, std::size_t part, std::int64_t index) {
   Value pod_metadata = made_metadata(pods["metadata"]);
   add_marks(marks, pod_metadata);
   if (const auto gang = gang_of(set, part)) add_gang(set, *gang, pod_metadata);
-  add_exclusive_domain(set, replicated, job_name_of(set, replicated, index), pod_metadata);
-  add_kueues_pod_set(replicated, pod_metadata);
+  add_exclusive_domain(set, replicated, metadata, pod_metadata);
+  add_kueues_pod_set(replicated, metadata, pod_metadata);
   pods.set("metadata", std::move(pod_metadata));
   if (set["spec"]["network"]["enableDNSHostnames"].truth(true)) pods.at("spec").set("subdomain", subdomain_of(set));
   Value job = Value::map_of({{"apiVersion", "batch/v1"}, {"kind", "Job"}});

@@ -155,6 +155,31 @@ TEST(JobsOfASet, AreEachAloneInADomainWhereTheSetSaysSo) {
   }
 }
 
+TEST(JobsOfASet, AreWhereTheSetSaysInBerthsWordsBeforeJobSets) {
+  struct Case {
+    const char* annotations;  // of the set
+    const char* topology;
+    const char* exclusive;
+    const char* pod_set;
+  };
+  const Case cases[] = {
+      {"{berth.dev/topology: 'required:rack'}", "required:rack", "", ""},
+      {"{berth.dev/topology: 'required:zone', alpha.jobset.sigs.k8s.io/exclusive-topology: rack}", "required:zone",
+       "rack", "train-workers-1"},
+      {"{berth.dev/pod-set: all, berth.dev/exclusive-topology: zone, alpha.jobset.sigs.k8s.io/exclusive-topology: "
+       "rack}",
+       "required:rack", "zone", "all"},
+  };
+  for (const auto& [annotations, topology, exclusive, pod_set] : cases) {
+    const JobSetWorld world(kWorkers, "", annotations);
+    const Value pod = pod_of_job(job_of_set(world.set, 0, 1), 0, std::nullopt, 0);
+    const Value& carried = pod["metadata"]["annotations"];
+    EXPECT_EQ(carried["berth.dev/topology"].text(), topology) << annotations;
+    EXPECT_EQ(carried["berth.dev/exclusive-topology"].text(), exclusive) << annotations;
+    EXPECT_EQ(carried["berth.dev/pod-set"].text(), pod_set) << annotations;
+  }
+}
+
 TEST(JobsOfASet, AreAPodSetPartByPartWhereTheyAskInKueuesWords) {
   struct Case {
     const char* what;

@@ -55,6 +55,14 @@ TEST(VolcanoJobPods, CarryWhatVolcanoAndBerthReadOnThem) {
   EXPECT_TRUE(spec["hostname"].is_null() && spec["containers"].items()[0]["env"].is_null()) << "no plugin asks for it";
 }
 
+TEST(VolcanoJobPods, AreWhereTheJobSaysInBerthsWordsBeforeVolcanos) {
+  VolcanoJobWorld world("{networkTopology: {mode: soft}}", "{annotations: {berth.dev/topology: 'required:rack'}}");
+  world.settle();
+  const Value annotations = world.pod("worker-0")["metadata"]["annotations"];
+  EXPECT_EQ(annotations[kTopologyAnnotation].text(), "required:rack");
+  EXPECT_TRUE(annotations["volcano.sh/network-topology-mode"].is_null());
+}
+
 TEST(VolcanoJobPods, WaitInTheQueueThatIsMeant) {
   const struct {
     const char* spec;

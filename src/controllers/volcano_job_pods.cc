@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/handed_down.h"
 #include "controllers/job_pods.h"
+#include "manifest/handed_down.h"
 #include "manifest/labels.h"
 #include "manifest/topology_request.h"
 #include "model/quantity.h"
