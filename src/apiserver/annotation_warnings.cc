@@ -99,18 +99,15 @@ void add_warnings(const Value& metadata, const Holder& holder, std::vector<std::
 }  // namespace
 
 std::vector<std::string> annotation_warnings(const KindInfo& kind, const Value& object) {
-  if (!is_pod_kind(kind) && !makes_pods(kind)) return {};
   std::vector<std::string> warnings;
   const Holder maker{.makes_pods = makes_pods(kind), .says_gang = is_job_kind(kind) || is_job_set_kind(kind)};
-  add_warnings(object["metadata"], maker, warnings);
+  if (maker.makes_pods) add_warnings(object["metadata"], maker, warnings);
   if (is_job_set_kind(kind)) {
     for (const Value& part : object["spec"]["replicatedJobs"].items()) {
       add_warnings(part["template"]["metadata"], maker, warnings);
     }
   }
-  if (maker.makes_pods) {
-    for (const Value* const pod : pods_in(kind, object)) add_warnings((*pod)["metadata"], {}, warnings);
-  }
+  for (const Value* const pod : all_pods_in(kind, object)) add_warnings((*pod)["metadata"], {}, warnings);
   return warnings;
 }
 

@@ -9,7 +9,7 @@
 
 namespace berth {
 
-// Of a pod, or of what makes pods and their templates: each once.
+// Of a pod, or of what makes pods and all templates: each once.
 std::vector<std::string> annotation_warnings(const KindInfo& kind, const Value& object);
 
 }  // namespace berth

@@ -54,6 +54,21 @@ std::string in_words(const Amounts& asked) {
   return text;
 }
 
+// Where only a limit is said that is the request, too. On pods the server has filled it in, in most templates it has not.
+Value with_requests(Value spec) {
+  for (const char* const list : {"initContainers", "containers"}) {
+    if (!spec[list].is_list()) continue;
+    for (Value& container : spec.at(list).edit_items()) {
+      const Value limits = container["resources"]["limits"];
+      for (const Value::Member& limit : limits.members()) {
+        Value& requests = container.at("resources").at("requests");
+        if (requests[limit.key].is_null()) requests.set(limit.key, limit.value);
+      }
+    }
+  }
+  return spec;
+}
+
 }  // namespace
 
 Amounts allocatable_of(const Value& node) {
@@ -67,8 +82,8 @@ Amounts allocatable_of(const Value& node) {
 
 std::vector<std::string> beyond_all_nodes(const Value& pod, const std::set<Amounts>& nodes) {
   std::vector<std::string> beyond;
-  const Value& spec = pod["spec"];
-  if (!spec["nodeName"].is_empty()) return beyond;
+  if (!pod["spec"]["nodeName"].is_empty()) return beyond;
+  const Value spec = with_requests(pod["spec"]);
   const Amounts requests = pod_amounts(spec, "requests"), limits = pod_amounts(spec, "limits");
   for (const auto& [resource, amount] : requests) {
     if (!is_scheduled_resource(resource)) beyond.push_back("a pod waits: " + not_scheduled_by(resource));
@@ -112,12 +127,13 @@ void NodeAmounts::look(Time now) {
 }
 
 std::vector<std::string> NodeAmounts::warnings(const KindInfo& kind, const Value& object, Time now) {
-  if (!is_pod_kind(kind) && !makes_pods(kind)) return {};
+  const std::vector<const Value*> pods = all_pods_in(kind, object);
+  if (pods.empty()) return {};
   const std::lock_guard lock(mutex_);
   look(now);
   std::vector<std::string> warnings;
   std::size_t looked = 0;
-  for (const Value* const pod : pods_in(kind, object)) {
+  for (const Value* const pod : pods) {
     if (looked++ == kTemplatesMax) break;
     for (std::string& each : beyond_all_nodes(*pod, distinct_)) {
       if (std::ranges::find(warnings, each) == warnings.end()) warnings.push_back(std::move(each));

@@ -27,7 +27,7 @@ class NodeAmounts {
  public:
   explicit NodeAmounts(const Store& store) : store_(store) {}
 
-  // Of a new object that is a pod or makes pods: each once.
+  // Of a new object that is a pod or has templates of pods: each once.
   std::vector<std::string> warnings(const KindInfo& kind, const Value& object, Time now);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -62,6 +63,10 @@ TEST(NodeAmounts, SayWhatNoNodeHas) {
        fleet,
        "{containers: [{resources: {requests: {memory: 1Gi}, limits: {memory: 4Ti, cpu: '2'}}}]}",
        {"a pod has a limit of 4Ti of memory, and no node has more than 512Gi; it limits nothing"}},
+      {"a limit alone, as in templates",
+       fleet,
+       "{containers: [{resources: {limits: {nvidia.com/gpu: 12, memory: 1Gi}}}]}",
+       {"a pod asks 12 of nvidia.com/gpu, and no node has more than 8; it waits until one has"}},
       {"what it asks is its limit, too",
        fleet,
        "{containers: [{resources: {requests: {memory: 4Ti}, limits: {memory: 4Ti}}}]}",
@@ -85,6 +90,39 @@ TEST(NodeAmounts, SayWhatNoNodeHas) {
   for (const Case& each : cases) {
     const Value pod = yaml_object(std::string("{spec: ") + each.spec + "}");
     EXPECT_EQ(beyond_all_nodes(pod, nodes(each.nodes)), each.said) << each.name;
+  }
+}
+
+TEST(NodeAmounts, AreAskedOfAllTemplates) {
+  const std::string kPods = "template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 12}}}]}}";
+  struct Case {
+    std::string object;
+    std::size_t templates;
+  };
+  const Case cases[] = {
+      {"{apiVersion: batch/v1, kind: Job, spec: {" + kPods + "}}", 1},
+      {"{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, spec: {replicatedJobs: [{template: {spec: {" + kPods +
+           "}}}]}}",
+       1},
+      {"{apiVersion: kubeflow.org/v1, kind: PyTorchJob, spec: {pytorchReplicaSpecs: {Master: {" + kPods +
+           "}, Worker: {replicas: 2, " + kPods + "}}}}",
+       2},
+      {"{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: {leaderWorkerTemplate: {workerT" +
+           kPods.substr(1) + "}}}",
+       1},
+      {"{apiVersion: ray.io/v1, kind: RayJob, spec: {rayClusterSpec: {headGroupSpec: {" + kPods +
+           "}, workerGroupSpecs: [{" + kPods + "}]}}}",
+       2},
+      {"{apiVersion: v1, kind: ConfigMap, data: {spec: x}}", 0},
+  };
+  for (const Case& each : cases) {
+    const Value object = yaml_object(each.object);
+    const std::vector<const Value*> pods = all_pods_in(kind_of(object), object);
+    EXPECT_EQ(pods.size(), each.templates) << each.object;
+    for (const Value* const pod : pods) {
+      const Texts said = {"a pod asks 12 of nvidia.com/gpu, and no node has more than 8; it waits until one has"};
+      EXPECT_EQ(beyond_all_nodes(*pod, nodes({"{nvidia.com/gpu: '8'}"})), said) << each.object;
+    }
   }
 }
 

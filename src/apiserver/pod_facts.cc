@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "manifest/gang_owner.h"
 #include "manifest/job_set_labels.h"
 #include "manifest/slice_resources.h"
 #include "manifest/vgpu_resources.h"
@@ -62,6 +63,27 @@ std::vector<const Value*> pods_in(const KindInfo& kind, const Value& object) {
       templates.push_back(&part["template"]["spec"]["template"]);
     }
   }
+  return templates;
+}
+
+namespace {
+
+// Templates stand no deeper than those of a RayJob's workers: spec.rayClusterSpec.workerGroupSpecs[0].template.
+constexpr int kTemplateDepthMax = 6;
+
+void find_templates(const Value& part, int depth, std::vector<const Value*>& templates) {
+  if (depth > kTemplateDepthMax) return;
+  if (part["spec"]["containers"].is_list()) return templates.push_back(&part);
+  for (const Value::Member& each : part.members()) find_templates(each.value, depth + 1, templates);
+  for (const Value& each : part.items()) find_templates(each, depth + 1, templates);
+}
+
+}  // namespace
+
+std::vector<const Value*> all_pods_in(const KindInfo& kind, const Value& object) {
+  if (find_gang_owner_kind(kind.qualified()) == nullptr) return pods_in(kind, object);
+  std::vector<const Value*> templates;
+  find_templates(object["spec"], 0, templates);
   return templates;
 }
 

@@ -37,6 +37,8 @@ bool is_volcano_job_kind(const KindInfo& kind);
 bool makes_pods(const KindInfo& kind);
 // The pod itself, or the templates of the pods that it makes.
 std::vector<const Value*> pods_in(const KindInfo& kind, const Value& object);
+// The same, and of kinds of which operators make pods (manifest/gang_owner.h): what in their specs has the form of a template.
+std::vector<const Value*> all_pods_in(const KindInfo& kind, const Value& object);
 
 // Whether it will never run (again): Succeeded or Failed.
 bool pod_has_ended(const Value& pod);
