@@ -304,10 +304,28 @@ void fill_limit_range(AdmissionRequest& request) {
   }
 }
 
+// Its moments under the names by which `kubectl get events --sort-by=.lastTimestamp` and `kubectl describe` sort, which the newer
+// API does not ask for; of an event that names none, when it was written down.
+void fill_moments(AdmissionRequest& request, const char* first, const char* last) {
+  Value& event = *request.object;
+  const auto told = parse_timestamp(event["eventTime"].text());
+  const auto again = parse_timestamp(event["series"]["lastObservedTime"].text());
+  const auto written = parse_timestamp(event["metadata"]["creationTimestamp"].text());
+  if (told) set_if_empty(event, first, format_timestamp(*told));
+  set_if_empty(event, first, event[last].is_empty() ? format_timestamp(written.value_or(request.now)) : event[last]);
+  set_if_empty(event, last, event[first]);
+  const auto known = parse_timestamp(event[last].text());
+  if (again && known && *known < whole_second(*again)) event.set(last, format_timestamp(*again));
+}
+
 void fill_event(AdmissionRequest& request) {
   Value& event = *request.object;
+  const bool newer = !request.kind->group.empty();
+  set_if_absent(event, newer ? "deprecatedSource" : "source", Value::map());
+  fill_moments(request, newer ? "deprecatedFirstTimestamp" : "firstTimestamp",
+               newer ? "deprecatedLastTimestamp" : "lastTimestamp");
   // The newer API demands a type; the older one is forgiving, and an event that is written down happened once.
-  if (!request.kind->group.empty()) return;
+  if (newer) return;
   set_if_empty(event, "type", "Normal");
   if (event["series"].is_null()) set_if_empty(event, "count", 1);
 }

@@ -207,8 +207,9 @@ TEST(Defaults, SmallKindsGetTheirs) {
        "{apiVersion: berth.dev/v1alpha1, kind: Queue, spec: {order: fifo-skip}}"},
       {"queue below another", "{apiVersion: berth.dev/v1alpha1, kind: Queue, spec: {parent: a}}",
        "{apiVersion: berth.dev/v1alpha1, kind: Queue, spec: {parent: a}}"},
-      {"event", "{apiVersion: v1, kind: Event}", "{apiVersion: v1, kind: Event, type: Normal, count: 1}"},
-      {"newer event", "{apiVersion: events.k8s.io/v1, kind: Event}", "{apiVersion: events.k8s.io/v1, kind: Event}"},
+      {"event", "{apiVersion: v1, kind: Event}",
+       "{apiVersion: v1, kind: Event, source: {}, firstTimestamp: '2023-11-14T22:13:20Z', lastTimestamp: "
+       "'2023-11-14T22:13:20Z', type: Normal, count: 1}"},
       {"limits",
        "{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Container, max: {cpu: 2}, min: {memory: 1Mi}}]}}",
        "{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Container, max: {cpu: 2}, min: {memory: 1Mi}, "
@@ -226,6 +227,43 @@ TEST(Defaults, SmallKindsGetTheirs) {
                    "{rbac.authorization.k8s.io/aggregate-to-view: 'true'}}}")
                 .warnings.size(),
             1U);
+}
+
+// kubectl sorts by names that the newer API does not ask for.
+TEST(Defaults, AnEventHasItsMomentsUnderTheOlderNames) {
+  constexpr const char* kWritten = "2023-11-14T22:13:20Z";  // now
+  struct Told {
+    const char* what;
+    const char* fields;
+    const char* first;
+    const char* last;
+  };
+  const Told cases[] = {
+      {"no moment", "", kWritten, kWritten},
+      {"when it was made", ", metadata: {creationTimestamp: '2023-11-14T20:00:00Z'}", "2023-11-14T20:00:00Z",
+       "2023-11-14T20:00:00Z"},
+      {"once", ", eventTime: '2023-11-14T21:00:00.700000Z'", "2023-11-14T21:00:00Z", "2023-11-14T21:00:00Z"},
+      {"again and again",
+       ", eventTime: '2023-11-14T21:00:00.700000Z', series: {count: 3, lastObservedTime: "
+       "'2023-11-14T21:05:00.900000Z'}",
+       "2023-11-14T21:00:00Z", "2023-11-14T21:05:00Z"},
+  };
+  for (const Told& each : cases) {
+    const Value core = filled("{apiVersion: v1, kind: Event" + std::string(each.fields) + "}").object;
+    EXPECT_EQ(core["firstTimestamp"].text(), each.first) << each.what;
+    EXPECT_EQ(core["lastTimestamp"].text(), each.last) << each.what;
+    const Value newer = filled("{apiVersion: events.k8s.io/v1, kind: Event" + std::string(each.fields) + "}").object;
+    EXPECT_EQ(newer["deprecatedFirstTimestamp"].text(), each.first) << each.what;
+    EXPECT_EQ(newer["deprecatedLastTimestamp"].text(), each.last) << each.what;
+    EXPECT_TRUE(newer["deprecatedSource"].is_map()) << each.what;
+  }
+  const Value own = filled(
+                        "{apiVersion: v1, kind: Event, source: {component: c}, lastTimestamp: '2023-11-14T20:00:00Z', "
+                        "eventTime: null}",
+                        Operation::kUpdate)
+                        .object;
+  EXPECT_EQ(own["source"]["component"].text(), "c");
+  EXPECT_EQ(own["firstTimestamp"].text(), "2023-11-14T20:00:00Z") << "what it says itself stays";
 }
 
 TEST(PodFacts, AmountsAreThoseOfTheWorstMoment) {
