@@ -187,7 +187,7 @@ class LiveEngine {
     std::int64_t told_size = 0;
     std::string told;
     std::optional<Shortfall> told_shortfall;
-    Time told_shortfall_at;
+    Time told_at;
     std::optional<NetworkUse> network;                                // as these many pods of these have it
     std::pair<std::vector<WorkloadId>, std::size_t> network_of = {};  // ascending
     std::optional<NetworkUse> told_network;

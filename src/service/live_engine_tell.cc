@@ -266,8 +266,10 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
   if (phase == WorkloadPhase::kPending && !tally.waiting.empty()) shortfall = shortfall_of_group(group);
   const auto network = phase == WorkloadPhase::kAdmitted ? network_use_of_group(group) : std::nullopt;
   if (!phase_changed && same_code && same_spec && network == group.told_network) {
-    if (shortfall == group.told_shortfall) return;
-    if (const Time due = group.told_shortfall_at + kRetellAfter; now < due) {
+    const bool says_why = phase == WorkloadPhase::kPending || phase == WorkloadPhase::kEvicted;
+    const bool same_text = !says_why || group.told == text;
+    if (same_text && shortfall == group.told_shortfall) return;
+    if (const Time due = group.told_at + kRetellAfter; now < due) {
       earlier(round.again_at, due);
       untold_.insert(key);
       return;
@@ -282,7 +284,7 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
   group.told_size = tally.size;
   group.told = text;
   group.told_shortfall = shortfall;
-  group.told_shortfall_at = now;
+  group.told_at = now;
   group.told_network = network;
   group.telling = true;
   const PodFacts& first = *tally.first;

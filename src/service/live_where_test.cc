@@ -285,6 +285,31 @@ TEST(LiveWhere, WhoWaitsForADomainIsToldTheRoomInEach) {
   EXPECT_TRUE((*parse_json(workload_status_call(*news, Time{3000}).body))["status"]["topology"].is_null());
 }
 
+// A reason without domains, too: a group's Workload says what its pods say, and not more often.
+TEST(LiveWhere, NumbersOfAGroupsReasonAreToldAgain) {
+  Cluster cluster;
+  cluster.add(node("n1"));
+  for (const char* const name : {"g0", "g1", "g2"}) cluster.set(in_gang(pod(name, 8, 2000), "g", 3));
+  Round round = cluster.decide(3);
+  const WorkloadNews* news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  const std::string first = news->text;
+  EXPECT_EQ(first, reason_of(round, "g0"));
+  for (const char* const name : {"g0", "g1", "g2"}) cluster.engine().note_told("uid-" + std::string(name));
+  cluster.engine().note_workload_told(news->group);
+  cluster.add(node("n2"));
+  round = cluster.decide(4);
+  EXPECT_EQ(news_of(round, "g"), nullptr);
+  EXPECT_EQ(round.again_at, Time{13'000});
+  round = cluster.decide(13);
+  news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  EXPECT_NE(news->text, first);
+  EXPECT_EQ(news->text, reason_of(round, "g0"));
+  cluster.engine().note_workload_told(news->group);
+  EXPECT_EQ(news_of(cluster.decide(30), "g"), nullptr) << "nothing has changed since";
+}
+
 TEST(LiveWhere, WhoAsksForNoLevelIsToldNodeByNodeWhatIsInPieces) {
   Cluster cluster;
   for (const char* const name : {"r1-1", "r2-1"}) cluster.add(in_rack(node(name), std::string(name, 2)));
