@@ -171,7 +171,8 @@ std::string_view gang_in(std::string_view recorded) {
   return first == last ? std::string_view() : recorded.substr(first + 1, last - first - 1);
 }
 
-// The Jobs of a JobSet, "job/js-a-0", start together under its name, "js"; empty: there is none of that.
+// The Jobs of a JobSet, "job/js-a-0", start together under its name, "js", as pods of a PodGroup do under that of theirs; empty:
+// there is none of that.
 std::string gang_instead_of(std::string_view name, std::span<const std::string_view> known) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
   std::string_view nearest;
@@ -182,7 +183,7 @@ std::string gang_instead_of(std::string_view name, std::span<const std::string_v
     if (is_of_it && gang.size() > nearest.size()) nearest = gang;
   }
   if (nearest.empty()) return "";
-  return "; the Jobs of a JobSet start together under its name: write " + printable(nearest);
+  return "; who starts together is called as the gang is: write " + printable(nearest);
 }
 
 }  // namespace

@@ -160,16 +160,17 @@ TEST(FindRecorded, NamesWhatIsNear) {
   EXPECT_TRUE(found.error().to_string().contains("did you mean training?")) << found.error().to_string();
 }
 
-TEST(FindRecorded, NamesTheGangOfAJobSet) {
+TEST(FindRecorded, NamesTheGangOfOneOfIts) {
   Recorded recorded;
   recorded.workloads = {"default/js/5ad9", "default/js-a/77aa", "default/x-2b9"};
   const auto said = [&](const std::string& name) { return find_recorded(recorded, name).error().to_string(); };
   const std::string instead =
-      ": nobody of this name was submitted until then; the Jobs of a JobSet start together under its name: write ";
+      ": nobody of this name was submitted until then; who starts together is called as the gang is: write ";
   EXPECT_EQ(said("job/js-b-0"), "job/js-b-0" + instead + "js\n");
-  EXPECT_EQ(said("jobset/js"), "jobset/js" + instead + "js\n");
+  EXPECT_EQ(said("pod/js-0"), "pod/js-0" + instead + "js\n");
   EXPECT_EQ(said("job/js-a-0"), "job/js-a-0" + instead + "js-a\n");
-  EXPECT_FALSE(said("job/jsx").contains("JobSet"));
+  EXPECT_FALSE(said("job/jsx").contains("gang"));
+  EXPECT_EQ(find_recorded(recorded, "jobset/js")->index(), 0U);
 }
 
 TEST(FindRecorded, NamesWhoThereIsWhereNothingIsNear) {

@@ -23,14 +23,23 @@ bool is_suffix_of_pod(std::string_view suffix) {
   return suffix.size() - last == 1 + kLetters && (last == 0 || is_number(suffix.substr(1, last - 1)));
 }
 
+// "w" of "job/w", "pod/w", "jobset.jobset.x-k8s.io/w": of all that makes pods, since a journal does not know what somebody is.
+std::string_view without_kind(std::string_view meant) {
+  constexpr auto kKinds = std::to_array<std::string_view>(
+      {"job",         "jobs",   "vcjob",       "vcjobs",      "vj",        "pod",     "pods",
+       "po",          "jobset", "jobsets",     "podgroup",    "podgroups", "pg",      "workload",
+       "workloads",   "lws",    "raycluster",  "rayclusters", "rayjob",    "rayjobs", "leaderworkerset",
+       "pytorchjob",  "tfjob",  "xgboostjob",  "paddlejob",   "jaxjob",    "mpijob",  "leaderworkersets",
+       "pytorchjobs", "tfjobs", "xgboostjobs", "paddlejobs",  "jaxjobs",   "mpijobs"});
+  const std::size_t slash = meant.find('/');
+  if (slash == std::string_view::npos) return meant;
+  const std::string_view kind = meant.substr(0, std::min(slash, meant.find('.')));
+  return std::ranges::find(kKinds, kind) != kKinds.end() ? meant.substr(slash + 1) : meant;
+}
+
 Closeness closeness(std::string_view recorded, std::string_view meant) {
   if (recorded == meant) return recorded.empty() ? Closeness::kNone : Closeness::kWhole;
-  constexpr std::array<std::string_view, 4> kKinds = {"job/", "jobs/", "vcjob/", "vj/"};
-  for (const std::string_view kind : kKinds) {
-    if (!meant.starts_with(kind)) continue;
-    meant.remove_prefix(kind.size());
-    break;
-  }
+  meant = without_kind(meant);
   const bool whole_path = meant.contains('/');
   const std::size_t begin = recorded.find('/');
   if (begin == std::string_view::npos) return Closeness::kNone;

@@ -11,8 +11,8 @@
 
 namespace berth {
 
-// Whether a recorded name is of what somebody means: on a live cluster "w", "default/w", "job/w" and "vcjob/w" mean
-// "default/w/UID", and also "default/w-x2b9k" and "default/w-3-x2b9k", a pod that a Job has made. The whole name is meant, too.
+// Whether a recorded name is of what somebody means: on a live cluster "w", "default/w", "job/w" and "vcjob/w", "jobset/w", "pod/w"
+// and so on for all that makes pods, mean "default/w/UID" and "default/w", and also "default/w-x2b9k" and "default/w-3-x2b9k", a pod that a Job has made. The whole name is meant, too.
 bool is_meant(std::string_view recorded, std::string_view meant);
 
 // Of two of one name, as a live cluster calls one that comes in the place of another, and pods of one Job: who is not over, he before

@@ -30,6 +30,11 @@ TEST(WhoIsMeant, IsHeWhoIsNotOver) {
       {"default/aa/457f", 0},     // also by his whole name
       {"job/aa", 0},              // as kubectl says
       {"vcjob/aa", 0},            // of Volcano's, as berth explain says
+      {"jobset/aa", 0},           // all of it starts together under its name
+      {"podgroup/ml/w", 5},       //
+      {"lws/w", 5},               //
+      {"job.batch/w", 5},         // with the group of its kind
+      {"pod/el-2-xfh7w", 3},      // as berth jobs calls who belongs to no job
       {"el", 1},                  // a Job whose pods are numbered, by the one that runs beside its steps
       {"default/el", 1},          //
       {"default/el-2-xfh7w", 3},  // one of these by its name
@@ -41,7 +46,7 @@ TEST(WhoIsMeant, IsHeWhoIsNotOver) {
     ASSERT_TRUE(found) << name;
     EXPECT_EQ(found->index(), number) << name;
   }
-  for (const char* nobody : {"", "default/w", "job/default", "el-", "elx", "default"}) {
+  for (const char* nobody : {"", "default/w", "job/default", "el-", "elx", "default", "queue/w", "pod/"}) {
     EXPECT_FALSE(who_is_meant(state, {"", "default/el-3-5z47p", "ml/w/12ab"}, nobody)) << nobody;
   }
 }
