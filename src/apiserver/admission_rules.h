@@ -21,6 +21,8 @@ Refusal apply_limit_ranges(AdmissionRequest& request, Transaction& transaction, 
 Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // Pods, Jobs and JobSets go to a queue that exists and takes them; the queues' tree stays one.
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
+// What makes pods names another queue only as long as none of them has a node.
+Refusal check_queue_change(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 Refusal check_queue_tree(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // There are no more circles of trust than the scheduler can hold.
 Refusal check_circles(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);

@@ -50,9 +50,10 @@ Refusal check_node_choice(AdmissionRequest& request, Transaction&, const Authori
 }
 
 // What is lowest in price and highest in number of refusals first; quota, which writes, last.
-constexpr Rule kRules[] = {check_namespace,  check_node_choice, apply_limit_ranges, settle_priority,
-                           check_submission, check_queue_tree,  check_circles,      check_reservations,
-                           check_questions,  check_escalation,  hold_gpus,          charge_quota};
+constexpr Rule kRules[] = {check_namespace,    check_node_choice,  apply_limit_ranges, settle_priority,
+                           check_submission,   check_queue_change, check_queue_tree,   check_circles,
+                           check_reservations, check_questions,    check_escalation,   hold_gpus,
+                           charge_quota};
 
 }  // namespace
 

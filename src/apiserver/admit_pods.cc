@@ -20,7 +20,6 @@ namespace {
 constexpr std::string_view kPriorityClasses = "priorityclasses.scheduling.k8s.io";
 constexpr std::string_view kWorkloadClasses = "workloadpriorityclasses.kueue.x-k8s.io";
 constexpr std::string_view kQueues = "queues.berth.dev";
-constexpr std::string_view kControllers = "system:berth-controllers";
 // Deeper trees than this are a mistake, and are walked for every change of a queue.
 constexpr int kQueueDepthMax = 100;
 
@@ -153,7 +152,7 @@ std::set<std::string> queues_named(const KindInfo& kind, const Value& object, co
 // Where Kueue runs, it suspends a Job with a queue and lets it go when its turn has come; manifests for it say so themselves.
 // Here the pods wait in the queue. A Job that the controllers make is as its JobSet wants it.
 void let_kueue_job_go(AdmissionRequest& request) {
-  if (request.operation != Operation::kCreate || request.user.name == kControllers) return;
+  if (request.operation != Operation::kCreate || request.user.name == kControllersUser) return;
   if (!is_job_kind(*request.kind) && !is_job_set_kind(*request.kind)) return;
   Value& job = *request.object;
   if (job["metadata"]["labels"][kKueueQueueLabel].is_empty() || !job["spec"]["suspend"].truth()) return;
@@ -172,7 +171,7 @@ bool is_made_for(const KindInfo& made, const KindInfo& maker) {
 // Whether it is one that the controllers make for a Job or JobSet which says so itself: its owner was asked already.
 bool comes_with_owner(const AdmissionRequest& request, const Transaction& transaction,
                       const std::function<bool(const KindInfo&, const Value&)>& says_so) {
-  if (request.user.name != kControllers) return false;
+  if (request.user.name != kControllersUser) return false;
   const Value& metadata = (*request.object)["metadata"];
   for (const Value& owner : metadata["ownerReferences"].items()) {
     const KindInfo* const kind = find_served_kind(owner["apiVersion"].text(), owner["kind"].text());

@@ -209,6 +209,57 @@ TEST(Admit, AJobThatKueueWouldLetGoIsNotSuspended) {
   EXPECT_TRUE(world.at("jobs.batch/default/b")["spec"]["suspend"].truth());
 }
 
+TEST(Admit, WorkStaysInTheQueueInWhichItStarted) {
+  struct Case {
+    const char* what;
+    const char* key;
+    const char* list;
+    const char* word;
+    const char* pod;  // beside its owner
+    const char* refused;
+  };
+  const char* const kRuns = "spec: {nodeName: n}";
+  const Case cases[] = {
+      {"all wait", "jobs.batch/default/j", "labels", "berth.dev/queue", "", ""},
+      {"one has a node", "jobs.batch/default/j", "labels", "berth.dev/queue", kRuns,
+       "metadata.labels[berth.dev/queue]: its pod j-1 has a node, and work stays in the queue in which it started; "
+       "suspend "
+       "it first (spec.suspend: true), or delete it and create it anew in the other queue"},
+      {"it has ended", "jobs.batch/default/j", "labels", "berth.dev/queue",
+       "spec: {nodeName: n}, status: {phase: Succeeded}", ""},
+      {"another word", "jobs.batch/default/j", "labels", "team", kRuns, ""},
+      {"Kueue's", "jobs.batch/default/j", "labels", "kueue.x-k8s.io/queue-name", kRuns,
+       "metadata.labels[kueue.x-k8s.io/queue-name]: its pod j-1 has a node"},
+      {"Volcano's", "jobs.batch/default/j", "annotations", "scheduling.volcano.sh/queue-name", kRuns,
+       "metadata.annotations[scheduling.volcano.sh/queue-name]: its pod j-1 has a node"},
+      {"of a set", "jobs.batch/default/of-set", "labels", "berth.dev/queue", "",
+       "its JobSet says in which queue it is; change it there, on jobset s"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    AdmissionWorld world;
+    EXPECT_EQ(world.create(job("j", "uid: u-j")), "");
+    EXPECT_EQ(world.create(job("of-set",
+                               "ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, "
+                               "name: s, uid: u-s, controller: true}]")),
+              "");
+    world.put(
+        "{apiVersion: v1, kind: Pod, metadata: {name: j-1, namespace: default, ownerReferences: [{apiVersion: "
+        "batch/v1, kind: Job, name: j, uid: u-j, controller: true}]}, " +
+        std::string(each.pod) + "}");
+    world.put("{apiVersion: v1, kind: Pod, metadata: {name: i-1, namespace: default}, spec: {nodeName: n}}");
+    const auto change = [&](Value& object) { object.at("metadata").at(each.list).set(each.word, "default"); };
+    const std::string answer = world.update(each.key, change);
+    if (*each.refused != 0) {
+      expect_part(answer, each.refused);
+    } else {
+      EXPECT_EQ(answer, "");
+    }
+    world.user.name = "system:berth-controllers";
+    EXPECT_EQ(world.update(each.key, change), "") << "they know what they do";
+  }
+}
+
 TEST(Admit, PodsOfAJobWereAllowedWithTheJob) {
   AdmissionWorld world;
   world.put(

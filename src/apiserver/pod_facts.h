@@ -40,6 +40,8 @@ std::vector<const Value*> pods_in(const KindInfo& kind, const Value& object);
 // The same, and of kinds of which operators make pods (manifest/gang_owner.h): what in their specs has the form of a template.
 std::vector<const Value*> all_pods_in(const KindInfo& kind, const Value& object);
 
+// The controllers' user: what it makes was asked for by whoever made its owner.
+inline constexpr std::string_view kControllersUser = "system:berth-controllers";
 // Whether it will never run (again): Succeeded or Failed.
 bool pod_has_ended(const Value& pod);
 

@@ -177,6 +177,11 @@ class JobController final : public Controller {
     for (const Value* const pod : plan.releases) release(*pod, look);
     for (const Value* const pod : plan.deletions) remove(*pod, deletion_of(pods_, *pod), look);
     for (const Value* const pod : plan.renewals) remove(*pod, deletion_as_seen(pods_, *pod), look);
+    for (const JobPlan::Change& each : plan.changes) {
+      send(look, change_of(pods_, *each.pod, each.change), [this](const ApiAnswer& answer) {
+        if (answer.ok()) means_.learn(pods_, object_in(answer));
+      });
+    }
     if (plan.status) store_status(plan, look);
     if (plan.delete_job) {
       send(look, deletion_of(jobs_, *look->job, "Foreground"), [](const ApiAnswer&) {});

@@ -11,6 +11,7 @@
 #include "controllers/job_policies.h"
 #include "controllers/job_tally.h"
 #include "controllers/number_set.h"
+#include "controllers/queue_words.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -165,6 +166,7 @@ class Planner {
     note_missing(wanted + tally_.succeeded_there);
     group_size_ = group_size(job_, plan_.group_missing + facts_.group_missing_elsewhere);
     renew_those_of_larger_groups();
+    follow_queue();
     const bool waits_for_the_end = spec_["podReplacementPolicy"].text() == "Failed";
     const std::int64_t missing = wanted - tally_.active_count() - (waits_for_the_end ? tally_.terminating : 0);
     if (missing > 0) create(missing);
@@ -182,6 +184,23 @@ class Planner {
     for (const ActivePod& each : tally_.active) {
       const bool waits = (*each.pod)["spec"]["nodeName"].is_empty();
       if (waits && group_size_in(*each.pod) > group_size_) plan_.renewals.push_back(each.pod);
+    }
+  }
+
+  // Those who wait go to the queue that the Job names now. Where one has a node it is the other way round: the others come after
+  // it, whatever the Job says, which the server lets nobody change then.
+  void follow_queue() {
+    const auto placed = std::ranges::find_if(
+        tally_.active, [](const ActivePod& each) { return !(*each.pod)["spec"]["nodeName"].is_empty(); });
+    if (placed != tally_.active.end()) {
+      placed_ = placed->pod;
+      return;
+    }
+    if (!plan_.renewals.empty()) return;
+    const Value wanted = words_of_pods(job_);
+    for (const ActivePod& each : tally_.active) {
+      auto change = queue_change((*each.pod)["metadata"], wanted);
+      if (change) plan_.changes.push_back({.pod = each.pod, .change = *std::move(change)});
     }
   }
 
@@ -254,6 +273,7 @@ class Planner {
     while (facts_.name_is_taken(name())) ++number;
     const PodRetries retries = index ? tally_.retries_of(*index) : PodRetries();
     plan_.creations.push_back(pod_of_job(job_, number++ % kPodsOfJobMax, index, group_size_, retries));
+    if (placed_ != nullptr) take_queue((*placed_)["metadata"], plan_.creations.back().at("metadata"));
   }
 
   // After its end a Job stays for as long as it says.
@@ -312,6 +332,7 @@ class Planner {
   Value start_;
   std::string completion_;
   std::int64_t group_size_ = 0;
+  const Value* placed_ = nullptr;  // one of its pods that has a node
   JobPlan plan_;
 };
 

@@ -45,10 +45,16 @@ struct JobNews {
 // Its parts may be carried out in any order, or not at all. While there are pods to create, the status waits until they
 // are there.
 struct JobPlan {
+  struct Change {
+    const Value* pod = nullptr;
+    Value change;  // a merge patch
+  };
+
   std::vector<Value> creations;
   std::vector<const Value*> releases;
   std::vector<const Value*> deletions;
   std::vector<const Value*> renewals;  // to delete if they wait still, as they are: they will be made anew
+  std::vector<Change> changes;         // if they wait still, as they are
   std::optional<Value> status;         // the whole of it, if it is not what is stored
   std::vector<JobNews> news;
   bool delete_job = false;         // its time after the end has passed

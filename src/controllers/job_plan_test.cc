@@ -297,6 +297,38 @@ TEST(JobPlan, ReplacesPodsThatEndAtOnceOrWhenTheyHave) {
   }
 }
 
+TEST(JobPlan, WhoWaitsFollowsTheQueueThatTheJobNames) {
+  JobWorld world("{parallelism: 2, completions: 2, template: {metadata: {labels: {kueue.x-k8s.io/queue-name: own}}}}");
+  world.settle();
+  EXPECT_TRUE(world.plan().changes.empty());
+  Value& metadata = world.job.at("metadata");
+  metadata.at("labels").erase(kQueueLabel);
+  metadata.at("labels").set(kKueueQueueLabel, "other");
+  metadata.at("annotations").set(kVolcanoQueueAnnotation, "third");
+  const JobPlan plan = world.plan();
+  ASSERT_EQ(plan.changes.size(), 2u);
+  EXPECT_EQ(
+      to_json(plan.changes[0].change),
+      R"({"metadata":{"labels":{"berth.dev/queue":null},"annotations":{"scheduling.volcano.sh/queue-name":"third"}}})")
+      << "the template's own word stays";
+  EXPECT_TRUE(plan.deletions.empty() && plan.renewals.empty());
+}
+
+TEST(JobPlan, WhoComesAfterOneThatHasANodeIsInItsQueue) {
+  JobWorld world("{parallelism: 2, completions: 2}");
+  world.settle();
+  const std::string runs = world.active()[0], waits = world.active()[1];
+  world.set_phase(runs, "Running");
+  world.job.at("metadata").at("labels").set(kQueueLabel, "other");
+  EXPECT_TRUE(world.plan().changes.empty()) << "one gang, one queue";
+  world.pods.erase(waits);
+  world.settle();
+  ASSERT_EQ(world.active().size(), 2u);
+  for (const std::string& name : world.active()) {
+    EXPECT_EQ(world.pods.at(name)["metadata"]["labels"][kQueueLabel].text(), "team");
+  }
+}
+
 // Its pods name the size of their gang, which does not change: with the rest of the gang done and gone, or no more wanted,
 // who has not started would wait for ever.
 TEST(JobPlan, WhoWaitsForAGangThatHasBecomeSmallerIsMadeAnew) {

@@ -199,20 +199,25 @@ Value owner_reference(const Value& job, std::string_view api_version) {
                         {"blockOwnerDeletion", true}});
 }
 
+Value words_of_pods(const Value& job) {
+  Value metadata = Value::map();
+  for (const char* const key : {"labels", "annotations"}) {
+    const Value& given = job["spec"]["template"]["metadata"][key];
+    metadata.set(key, given.is_map() ? given : Value::map());
+  }
+  hand_down(job["metadata"], metadata);
+  return metadata;
+}
+
 Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, std::int64_t group_size,
                  const PodRetries& retries) {
   const Value& job_metadata = job["metadata"];
   const Value& pod_template = job["spec"]["template"];
   Value pod = Value::map_of({{"apiVersion", "v1"}, {"kind", "Pod"}});
-  Value metadata = Value::map();
+  Value metadata = words_of_pods(job);
   metadata.set("name", job_pod_name(job, number, index));
   metadata.set("generateName", name_begin_of(job, index));
   metadata.set("namespace", job_metadata["namespace"]);
-  for (const char* const key : {"labels", "annotations"}) {
-    const Value& given = pod_template["metadata"][key];
-    metadata.set(key, given.is_map() ? given : Value::map());
-  }
-  hand_down(job_metadata, metadata);
   Value& annotations = metadata.at("annotations");
   if (group_size > 0 && min_parallelism(job) > 0) {
     annotations.set(kKueueMinParallelismAnnotation, std::to_string(group_size));

@@ -64,6 +64,8 @@ std::int64_t group_size_in(const Value& pod);
 // The reference by which a Job, of whichever kind, owns what it made.
 Value owner_reference(const Value& job, std::string_view api_version);
 
+// Labels and annotations that its template, and the Job, say of its pods.
+Value words_of_pods(const Value& job);
 // `group_size`: of its gang; 0: it is on its own.
 Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, std::int64_t group_size,
                  const PodRetries& retries = {});

@@ -76,7 +76,7 @@ Value marks_of(const Value& set, std::size_t part, std::int64_t index) {
   const Numbering all = numbering_of(set, part, false), group = numbering_of(set, part, true);
   const std::string key = std::string(metadata["namespace"].text()) + "/" + job_name_of(set, replicated, index);
   Value marks = Value::map_of({{"jobset.sigs.k8s.io/jobset-name", metadata["name"]},
-                               {"jobset.sigs.k8s.io/jobset-uid", metadata["uid"]},
+                               {std::string(kJobSetUidLabel), metadata["uid"]},
                                {std::string(kReplicatedJobLabel), replicated["name"]},
                                {std::string(kReplicasLabel), std::to_string(replicas_of(replicated))},
                                {kRestartAttempt, std::to_string(set["status"]["restarts"].integer())},
@@ -198,12 +198,17 @@ std::optional<SetGang> gang_of(const Value& set, std::size_t part) {
   return gang;
 }
 
+Value words_of_jobs(const Value& set, std::size_t part) {
+  Value metadata = made_metadata(set["spec"]["replicatedJobs"].items()[part]["template"]["metadata"]);
+  hand_down(set["metadata"], metadata);
+  return metadata;
+}
+
 Value job_of_set(const Value& set, std::size_t part, std::int64_t index) {
   const Value& replicated = set["spec"]["replicatedJobs"].items()[part];
   const Value& set_metadata = set["metadata"];
   const Value marks = marks_of(set, part, index);
-  Value metadata = made_metadata(replicated["template"]["metadata"]);
-  hand_down(set_metadata, metadata);
+  Value metadata = words_of_jobs(set, part);
   add_marks(marks, metadata);
   metadata.set("name", job_name_of(set, replicated, index));
   metadata.set("namespace", set_metadata["namespace"]);

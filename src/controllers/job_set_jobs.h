@@ -30,6 +30,8 @@ struct SetGang {
 // Of the pods of that part; nothing if the set does not group them.
 std::optional<SetGang> gang_of(const Value& set, std::size_t part);
 
+// Labels and annotations that the part, and the set, say of its Jobs.
+Value words_of_jobs(const Value& set, std::size_t part);
 // As the set has it now, in the attempt that its status tells. PRE: there is such a part, and it has such a Job
 Value job_of_set(const Value& set, std::size_t part, std::int64_t index);
 

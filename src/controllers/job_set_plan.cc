@@ -12,6 +12,7 @@
 #include "controllers/job_pods.h"
 #include "controllers/job_set_jobs.h"
 #include "controllers/job_set_policies.h"
+#include "controllers/queue_words.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -165,16 +166,29 @@ class SetPlanner {
 
   // Makes what is not there, and lets go what is suspended.
   void start(std::size_t part) {
+    const Value words = words_of_jobs(set_, part);
     for (std::int64_t index = 0; index < replicas_of(parts_[part]); ++index) {
       const std::string name = job_name_of(set_, parts_[part], index);
       const auto found = active_.find(name);
       if (found == active_.end()) {
         create_if_free(part, index, name);
-      } else if ((*found->second)["spec"]["suspend"].truth()) {
-        auto change = resumption_of(*found->second, job_of_set(set_, part, index));
-        if (change) plan_.changes.push_back({.job = found->second, .change = *std::move(change)});
+      } else if (const Value& job = *found->second; job["spec"]["suspend"].truth()) {
+        const Value wanted = job_of_set(set_, part, index);
+        auto change = resumption_of(job, wanted);
+        if (!change) continue;
+        const auto of_queue = queue_change(job["metadata"], wanted["metadata"]);
+        if (of_queue) change->set("metadata", (*of_queue)["metadata"]);
+        plan_.changes.push_back({.job = &job, .change = *std::move(change)});
+      } else {
+        follow_queue(job, words);
       }
     }
+  }
+
+  // Its Jobs name the queue that the set names now, and their pods follow them.
+  void follow_queue(const Value& job, const Value& words) {
+    auto change = queue_change(job["metadata"], words);
+    if (change) plan_.changes.push_back({.job = &job, .change = *std::move(change)});
   }
 
   void create_if_free(std::size_t part, std::int64_t index, const std::string& name) {

@@ -283,6 +283,20 @@ TEST(JobSetPlan, WhatIsSaidOfItsPodsWhileItIsSuspendedHolds) {
   EXPECT_FALSE(made["spec"]["containers"].is_empty());
 }
 
+TEST(JobSetPlan, ItsJobsFollowTheQueueThatItNames) {
+  JobSetWorld world(kBoth);
+  world.settle();
+  EXPECT_TRUE(world.plan().changes.empty());
+  world.set.at("metadata").at("labels").set(kQueueLabel, "other");
+  const JobSetPlan plan = world.plan();
+  ASSERT_EQ(plan.changes.size(), 3u);
+  EXPECT_EQ(to_json(plan.changes[0].change), R"({"metadata":{"labels":{"berth.dev/queue":"other"}}})");
+  for (auto& [name, job] : world.jobs) job.at("spec").set("suspend", true);
+  for (const JobSetPlan::Change& each : world.plan().changes) {
+    EXPECT_EQ(to_json(each.change), R"({"spec":{"suspend":false},"metadata":{"labels":{"berth.dev/queue":"other"}}})");
+  }
+}
+
 TEST(JobSetPlan, IsDeletedItsTimeAfterItsEnd) {
   JobSetWorld world(kDriver, ", ttlSecondsAfterFinished: 60");
   world.settle();

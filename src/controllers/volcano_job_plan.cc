@@ -7,6 +7,7 @@
 
 #include "controllers/controller.h"
 #include "controllers/job_pods.h"
+#include "controllers/queue_words.h"
 #include "controllers/volcano_job_pods.h"
 #include "controllers/volcano_job_policies.h"
 #include "controllers/volcano_job_tally.h"
@@ -213,6 +214,7 @@ class VolcanoPlanner {
       const bool waits = slot.state == VolcanoPodState::kWaiting;
       if (waits && group_size_in(*slot.pod) > size_of_gang(slot.place.task)) plan_.renewals.push_back(slot.pod);
     }
+    follow_queue();
     settle_phase();
     if (spec_.svc && !make_hosts()) return;
     std::size_t room = facts_.creations_max;
@@ -227,6 +229,27 @@ class VolcanoPlanner {
       if (room == 0) return;
       --room;
       plan_.creations.push_back(pod_of_volcano_job(job_, spec_, place, size_of_gang(place.task), queue()));
+      // Each task may name a queue of its own.
+      const auto like = placed_.find(place.task);
+      if (like != placed_.end()) take_queue((*like->second)["metadata"], plan_.creations.back().at("metadata"));
+    }
+  }
+
+  // As those of Kubernetes' Jobs do (job_plan.cc).
+  void follow_queue() {
+    for (const VolcanoSlot& slot : tally_.slots) {
+      const bool placed = slot.state == VolcanoPodState::kStarting || slot.state == VolcanoPodState::kRunning ||
+                          slot.state == VolcanoPodState::kUnknown;
+      if (placed) placed_.emplace(slot.place.task, slot.pod);
+    }
+    if (!placed_.empty() || !plan_.renewals.empty()) return;
+    std::map<std::size_t, Value> wanted;
+    for (const VolcanoSlot& slot : tally_.slots) {
+      if (slot.state != VolcanoPodState::kWaiting) continue;
+      const auto [at, is_new] = wanted.try_emplace(slot.place.task);
+      if (is_new) at->second = words_of_volcano_pods(job_, slot.place.task, queue());
+      auto change = queue_change((*slot.pod)["metadata"], at->second);
+      if (change) plan_.changes.push_back({.pod = slot.pod, .change = *std::move(change)});
     }
   }
 
@@ -273,7 +296,7 @@ class VolcanoPlanner {
   // Tasks without dependencies have one gang.
   std::size_t gang_key(std::size_t task) const { return spec_.tasks[task].depends_on.empty() ? 0 : task + 1; }
   bool gang_is_placed(std::size_t task) {
-    const auto [at, is_new] = placed_.try_emplace(gang_key(task), false);
+    const auto [at, is_new] = gangs_placed_.try_emplace(gang_key(task), false);
     if (is_new) at->second = tally_.gang_is_placed(task);
     return at->second;
   }
@@ -364,8 +387,9 @@ class VolcanoPlanner {
   const VolcanoTally tally_;
   Value status_;  // as it will be
   std::string taken_;
-  std::map<std::size_t, bool> turns_, placed_;
+  std::map<std::size_t, bool> turns_, gangs_placed_;
   std::map<std::size_t, std::int64_t> sizes_;
+  std::map<std::size_t, const Value*> placed_;  // by task: one of its pods that has a node
   JobPlan plan_;
 };
 

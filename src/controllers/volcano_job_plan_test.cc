@@ -135,6 +135,21 @@ TEST(VolcanoJobPlan, RunsToItsEnd) {
   EXPECT_EQ(world.count("succeeded"), 3) << "what is cleaned away counts still";
 }
 
+TEST(VolcanoJobPlan, WhoWaitsFollowsTheQueueThatTheJobNames) {
+  VolcanoJobWorld world("{queue: research}");
+  world.settle();
+  EXPECT_TRUE(world.plan().changes.empty());
+  world.job.at("metadata").at("labels").set(kQueueLabel, "other");
+  const JobPlan plan = world.plan();
+  ASSERT_EQ(plan.changes.size(), 3u);
+  EXPECT_EQ(to_json(plan.changes[0].change), R"({"metadata":{"labels":{"berth.dev/queue":"other"}}})");
+  world.set_phase("train-worker-0", "Running");
+  EXPECT_TRUE(world.plan().changes.empty()) << "one gang, one queue";
+  world.pods.erase("train-worker-1");
+  world.settle();
+  EXPECT_TRUE(world.pod("worker-1")["metadata"]["labels"][kQueueLabel].is_null());
+}
+
 TEST(VolcanoJobPlan, OfAGangThatIsNotAllTheOthersComeLater) {
   const struct {
     const char* what;

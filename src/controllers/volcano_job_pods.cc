@@ -129,17 +129,23 @@ std::int64_t version_of(const Value& pod) {
   return parse_integer(pod["metadata"]["annotations"][kVolcanoVersion].text(), 0, kVersionMax).value_or(-1);
 }
 
+Value words_of_volcano_pods(const Value& job, std::size_t task, const std::string& queue) {
+  const Value& given = job["spec"]["tasks"].items()[task]["template"]["metadata"];
+  Value metadata = Value::map();
+  for (const char* const key : {"labels", "annotations"}) metadata.set(key, map_or_empty(given[key]));
+  if (!queue.empty()) metadata.at("annotations").set(kVolcanoQueueAnnotation, queue);
+  hand_down(job["metadata"], metadata);
+  return metadata;
+}
+
 Value pod_of_volcano_job(const Value& job, const VolcanoJob& spec, VolcanoPlace place, std::int64_t group_size,
                          const std::string& queue) {
   const VolcanoTask& task = spec.tasks[place.task];
   const Value& pod_template = job["spec"]["tasks"].items()[place.task]["template"];
   const std::string name = volcano_pod_name(job["metadata"]["name"].text(), task.name, place.index);
-  Value metadata = Value::map_of({{"name", name}, {"namespace", job["metadata"]["namespace"]}});
-  for (const char* const key : {"labels", "annotations"}) {
-    metadata.set(key, map_or_empty(pod_template["metadata"][key]));
-  }
-  if (!queue.empty()) metadata.at("annotations").set(kVolcanoQueueAnnotation, queue);
-  hand_down(job["metadata"], metadata);
+  Value metadata = words_of_volcano_pods(job, place.task, queue);
+  metadata.set("name", name);
+  metadata.set("namespace", job["metadata"]["namespace"]);
   Value& labels = metadata.at("labels");
   Value& annotations = metadata.at("annotations");
   add_volcano_marks(job, spec, place, labels, annotations);

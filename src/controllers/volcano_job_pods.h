@@ -28,6 +28,8 @@ std::optional<VolcanoPlace> place_of(const VolcanoJob& spec, const Value& pod);
 // The status.version of its job when it was made.
 std::int64_t version_of(const Value& pod);
 
+// Labels and annotations that its template, and the job, say of its pods.
+Value words_of_volcano_pods(const Value& job, std::size_t task, const std::string& queue);
 // `group_size`: of the gang that it starts with; 0: it is on its own. `queue`: of Volcano's; empty: Berth's own default.
 Value pod_of_volcano_job(const Value& job, const VolcanoJob& spec, VolcanoPlace place, std::int64_t group_size,
                          const std::string& queue);
