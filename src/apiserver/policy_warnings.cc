@@ -8,6 +8,7 @@
 #include "apiserver/object_records.h"
 #include "apiserver/other_views.h"
 #include "manifest/gang_owner.h"
+#include "manifest/labels.h"
 #include "manifest/pod_group.h"
 #include "policy/assemble.h"
 #include "policy/lint.h"
@@ -47,9 +48,22 @@ std::vector<Value> others(const Store& store, std::span<const std::string_view> 
   return objects;
 }
 
+constexpr std::string_view kTrainJobs = "trainjobs.trainer.kubeflow.org";
+
+// Where Kueue runs, it lets go what waits suspended in its queue; here nobody would.
+std::vector<std::string> suspension_warnings(const Value& object) {
+  if (object["metadata"]["labels"][kKueueQueueLabel].is_empty()) return {};
+  const Value& spec = object["spec"];
+  const bool of_policy = spec["runPolicy"]["suspend"].truth();
+  if (!spec["suspend"].truth() && !of_policy) return {};
+  return {std::string(of_policy ? "spec.runPolicy.suspend" : "spec.suspend") +
+          ": it makes no pods until somebody lets it go, and Berth does not: leave it out, for its pods wait in their "
+          "queue"};
+}
+
 std::vector<std::string> group_warnings(std::string_view qualified, const Value& object) {
   const PodGroupReading read = read_pod_group(qualified, object);
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = suspension_warnings(object);
   for (const SpecMistake& each : read.not_followed) warnings.push_back(each.field + " is not followed: " + each.text);
   for (const SpecMistake& each : read.advice) warnings.push_back(each.field + ": " + each.text);
   return warnings;
@@ -61,6 +75,7 @@ std::vector<std::string> policy_warnings(const Store& store, const KindInfo& kin
   if (kind.plural == "podgroups" || find_gang_owner_kind(kind.qualified()) != nullptr) {
     return group_warnings(kind.qualified(), object);
   }
+  if (kind.qualified() == kTrainJobs) return suspension_warnings(object);
   const std::vector<std::string_view> kinds = kinds_beside(kind.qualified());
   if (kinds.empty()) return {};
   const Value& metadata = object["metadata"];

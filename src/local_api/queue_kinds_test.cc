@@ -246,4 +246,33 @@ TEST(QueueKinds, TheLinterWarnsWithSightOfTheOtherQueues) {
   EXPECT_TRUE(warnings(server, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})").empty());
 }
 
+TEST(QueueKinds, WhoIsSuspendedForKueueIsToldThatNobodyLetsHimGo) {
+  TestServer server;
+  struct Case {
+    const char* kind;
+    const char* spec;
+    const char* field;
+  };
+  const Case cases[] = {
+      {R"("apiVersion":"ray.io/v1","kind":"RayJob")", R"({"suspend":true})", "spec.suspend: "},
+      {R"("apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob")", R"({"suspend":true})", "spec.suspend: "},
+      {R"("apiVersion":"kubeflow.org/v1","kind":"PyTorchJob")",
+       R"({"runPolicy":{"suspend":true},"pytorchReplicaSpecs":{"Worker":{}}})", "spec.runPolicy.suspend: "},
+      {R"("apiVersion":"kubeflow.org/v2beta1","kind":"MPIJob")", R"({"runPolicy":{"suspend":true}})",
+       "spec.runPolicy.suspend: "},
+  };
+  for (const auto& [kind, spec, field] : cases) {
+    const auto with = [&](const std::string& labels) {
+      return warnings(server, "{" + std::string(kind) + R"(,"metadata":{"name":"s","labels":{)" + labels +
+                                  R"(}},"spec":)" + spec + "}");
+    };
+    const std::vector<std::string> said = with(R"("kueue.x-k8s.io/queue-name":"lq")");
+    ASSERT_EQ(said.size(), 1U) << kind;
+    EXPECT_EQ(said[0], std::string(field) +
+                           "it makes no pods until somebody lets it go, and Berth does not: leave it out, for its pods "
+                           "wait in their queue");
+    EXPECT_TRUE(with("").empty()) << kind << ": whoever stops it otherwise knows why";
+  }
+}
+
 }  // namespace berth::queue_kinds_test

@@ -1,6 +1,7 @@
 // Jobs of Kubeflow's training operator (PyTorchJob, TFJob and others of the same form) and of its MPI operator: all of their
 // replicas start together, unless they say that fewer will do.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +16,28 @@ constexpr const char* kWorker = "worker";
 // Whom the others look for: one of these is among the first, however few those are.
 constexpr const char* kHeads[] = {"master", "chief", kLauncher};
 
-TaskCounts replicas_of(GangReading& reading, const Value& spec, const std::string& field, std::int64_t absent_workers) {
+using Types = std::span<const std::string_view>;  // of replicas, as the kind calls them
+constexpr std::string_view kMasterTypes[] = {"Master", "Worker"};
+constexpr std::string_view kTfTypes[] = {"Chief", "Master", "PS", "Worker", "Evaluator"};
+constexpr std::string_view kJaxTypes[] = {"Worker"};
+constexpr std::string_view kMpiTypes[] = {"Launcher", "Worker"};
+
+// The operators make no pods of others.
+void check_type(GangReading& reading, const Value::Member& replicas, Types types, const std::string& path) {
+  std::string known;
+  for (const std::string_view each : types) {
+    if (in_small_letters(each) == in_small_letters(replicas.key)) return;
+    known.append(known.empty() ? "" : ", ").append(each);
+  }
+  reading.complain(path + "[" + replicas.key + "]", replicas.key, "is none of its replicas; write one of " + known);
+}
+
+TaskCounts replicas_of(GangReading& reading, const Value& spec, const std::string& field, Types types,
+                       std::int64_t absent_workers) {
   TaskCounts tasks;
   const std::string path = "spec." + field;
   for (const Value::Member& each : spec[field].members()) {
+    check_type(reading, each, types, path);
     const std::string task = in_small_letters(each.key);
     const std::int64_t absent = task == kWorker ? absent_workers : 1;
     tasks[task] += reading.count_at(each.value["replicas"], path + "[" + each.key + "].replicas", absent, 0);
@@ -32,6 +51,10 @@ TaskCounts least_of(GangReading& reading, const Value& spec, const TaskCounts& a
   TaskCounts least = all;
   const Value& elastic = spec["elasticPolicy"]["minReplicas"];
   const std::int64_t workers = reading.count_at(elastic, "spec.elasticPolicy.minReplicas", kPodsPerWorkloadMax, 1);
+  const Value& most = spec["elasticPolicy"]["maxReplicas"];
+  if (elastic.is_integer() && most.is_integer() && most.integer() < elastic.integer()) {
+    reading.complain("spec.elasticPolicy.maxReplicas", most, "is less than minReplicas; write as many or more");
+  }
   if (const auto known = least.find(kWorker); known != least.end()) known->second = std::min(known->second, workers);
   return least;
 }
@@ -66,10 +89,10 @@ void read_policy(GangReading& reading, const Value& policy) {
                     "nothing is held for who waits, so nothing has to be given back");
 }
 
-PodGroupReading read_training_job(const Value& object, const std::string& field) {
+PodGroupReading read_training_job(const Value& object, const std::string& field, Types types) {
   GangReading reading(object);
   const Value& spec = object["spec"];
-  const TaskCounts all = replicas_of(reading, spec, field, 1);
+  const TaskCounts all = replicas_of(reading, spec, field, types, 1);
   reading.start_with(least_of(reading, spec, all), all, "spec." + field);
   const Value& policy = spec["runPolicy"]["schedulingPolicy"];
   read_min_available(reading, policy, all);
@@ -79,18 +102,24 @@ PodGroupReading read_training_job(const Value& object, const std::string& field)
 
 }  // namespace
 
-PodGroupReading read_pytorch_job(const Value& object) { return read_training_job(object, "pytorchReplicaSpecs"); }
-PodGroupReading read_tf_job(const Value& object) { return read_training_job(object, "tfReplicaSpecs"); }
-PodGroupReading read_xgboost_job(const Value& object) { return read_training_job(object, "xgbReplicaSpecs"); }
-PodGroupReading read_paddle_job(const Value& object) { return read_training_job(object, "paddleReplicaSpecs"); }
-PodGroupReading read_jax_job(const Value& object) { return read_training_job(object, "jaxReplicaSpecs"); }
+PodGroupReading read_pytorch_job(const Value& object) {
+  return read_training_job(object, "pytorchReplicaSpecs", kMasterTypes);
+}
+PodGroupReading read_tf_job(const Value& object) { return read_training_job(object, "tfReplicaSpecs", kTfTypes); }
+PodGroupReading read_xgboost_job(const Value& object) {
+  return read_training_job(object, "xgbReplicaSpecs", kMasterTypes);
+}
+PodGroupReading read_paddle_job(const Value& object) {
+  return read_training_job(object, "paddleReplicaSpecs", kMasterTypes);
+}
+PodGroupReading read_jax_job(const Value& object) { return read_training_job(object, "jaxReplicaSpecs", kJaxTypes); }
 
 // Its launcher is one of those who start together, unless it is made only when all workers run: then it comes after them.
 PodGroupReading read_mpi_job(const Value& object) {
   GangReading reading(object);
   const Value& spec = object["spec"];
   const std::string field = "mpiReplicaSpecs";
-  const TaskCounts all = replicas_of(reading, spec, field, 0);
+  const TaskCounts all = replicas_of(reading, spec, field, kMpiTypes, 0);
   reading.start_with(all, all, "spec." + field);
   const Value& policy = spec["runPolicy"]["schedulingPolicy"];
   read_min_available(reading, policy, all);
