@@ -419,7 +419,8 @@ void check(ScenarioWorld& world, const ExpectFragments& expected) {
   if (!expected.slice.empty()) {
     const auto has_it = [&](const Flavor& flavor) { return find_slice(flavor, expected.slice).has_value(); };
     if (std::ranges::none_of(world.state().flavors(), has_it)) {
-      return world.fail("no GPU here can be cut into " + quote(expected.slice) + "; name a profile of one of the flavors");
+      return world.fail("no GPU here can be cut into " + quote(expected.slice) +
+                        "; name a profile of one of the flavors");
     }
     std::int64_t slices = 0;
     for (const Fragments& each : fragments_of(world.state())) {
