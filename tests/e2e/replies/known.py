@@ -7,6 +7,7 @@ OURS = "Berth's own annotations"
 UNEXPECTED = "an internal error there, a refusal with a reason here"
 OLD = "done otherwise since"
 NEWER = "not there yet"
+FILLED = "filled in, for kubectl to sort by"
 
 # Ours beside a real server. `below`: only a server older than that does it.
 OF_REAL = [
@@ -61,9 +62,9 @@ OF_REAL = [
     Known("namespaces: *", "body.metadata.managedFields.*", OLD, below="1.22"),
     Known("namespaces: *", "body.metadata.labels", "labelled since 1.21", below="1.21"),
     Known("events: *", "*managedFields*", OLD, below="1.27"),
-    Known("events: *", "body.*Time*", "empty parts are left out"),
+    Known("events: *", "*managedFields*.f:deprecated*", FILLED),
+    Known("events: *", "body.*Time*", FILLED),
     Known("events: *", "body.report*", "empty parts are left out"),
-    Known("events: *", "body.*ource", "empty parts are left out"),
     Known("events: *", "body.details.group", "named with its group here"),
     Known("events: with nothing", "body.details.causes.*", "all that is missing is said at once"),
     Known("pods: as a table", "body.0.3", OLD, below="1.22"),
@@ -104,6 +105,7 @@ OF_RECORDED = [
     Known("pods: one", "body.metadata.managedFields.0.fieldsV1.f:spec.f:tolerations", "ours are a default, theirs admission's"),
     Known("lists: a media type that is unknown", "body.message", "each names what it can write"),
     Known("writing: with a revision", "code", UNEXPECTED),
+    Known("events: with a generated name", "*managedFields*.f:deprecated*", FILLED),
     Known("events: incomplete", "body.*", "named with its group here"),
     Known("bindings: a node", "body.status.*", "empty parts are left out"),
     Known("bindings: of another uid", "body.message", WORDS),
