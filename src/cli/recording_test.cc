@@ -108,6 +108,20 @@ TEST_F(Lives, AreAskedTheSameByAllCommands) {
   EXPECT_TRUE(before.err.contains("begins at ")) << before.err;
 }
 
+TEST_F(Lives, ATimelineSaysWhereItBeginsIfThatIsLater) {
+  const auto from = [&](std::int64_t s) {
+    return berth_command({"timeline", path(""), "--from", format_timestamp(kMorning + seconds(s))});
+  };
+  const CommandOutcome before = from(-3600);
+  EXPECT_EQ(before.exit_code, kExitDone) << before.err;
+  EXPECT_TRUE(before.out.contains("default/a ")) << before.out;
+  const std::string said =
+      ": nothing is recorded before " + format_timestamp(kMorning + seconds(-1800)) + "; from then on\n";
+  EXPECT_TRUE(before.err.contains(said)) << before.err;
+  EXPECT_EQ(from(5).err, "");
+  EXPECT_EQ(berth_command({"timeline", path("")}).err, "");
+}
+
 TEST_F(Lives, OfOneThatGoesOnASnapshotIsWhole) {
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--until", "15s"}}) {
     std::vector<std::string> words = {"snapshot", first_, "--to", path("s")};

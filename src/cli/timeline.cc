@@ -66,6 +66,12 @@ Result<TimeWindow> window_of(const Timeline& timeline, const std::optional<Time>
                                     ", where the journal ends or --until is; " + "name an earlier moment");
 }
 
+// What came before may have been thrown away.
+void say_where_it_begins(const std::string& path, const Timeline& timeline, const std::optional<Time>& from) {
+  if (!from || moment_within(timeline, *from) >= timeline.begin) return;
+  fmt::print(stderr, "{}: nothing is recorded before {}; from then on\n", path, moment_in_words(timeline.begin));
+}
+
 std::string command_of(const TypedTimeline& typed) {
   return shell_command("berth timeline " + shell_quoted(typed.path), {{"--from", typed.from},
                                                                       {"--until", typed.until},
@@ -119,6 +125,7 @@ int run(const TypedTimeline& typed) {
   const Result<TimeWindow> window = window_of(timeline, options->from);
   if (!window) complaints.add_all(window.error());
   if (!complaints.empty()) return complain(complaints);
+  say_where_it_begins(typed.path, timeline, options->from);
   const TimelineView view{.timeline = timeline,
                           .window = *window,
                           .chosen = choose_rows(timeline, *window, options->limit, *filter),

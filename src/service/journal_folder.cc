@@ -32,6 +32,25 @@ std::map<std::uint64_t, fs::path> journals_in(const std::string& folder) {
   return found;
 }
 
+// One more is to come: the oldest go, until those that stay and it are few or small enough.
+void make_room(std::map<std::uint64_t, fs::path> there, std::uint64_t bytes_kept) {
+  const auto size_of = [](const fs::path& path) -> std::uint64_t {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(path, error);
+    return error ? 0 : bytes;
+  };
+  std::uint64_t bytes = 0;
+  for (const auto& [number, path] : there) bytes += size_of(path);
+  while (there.size() >= JournalFolder::kFilesKeptMin &&
+         (bytes > bytes_kept || there.size() >= JournalFolder::kFilesKeptMax)) {
+    const fs::path oldest = there.begin()->second;
+    bytes -= std::min(bytes, size_of(oldest));
+    std::error_code error;
+    fs::remove(oldest, error);
+    there.erase(there.begin());
+  }
+}
+
 }  // namespace
 
 struct JournalFolder::Open {
@@ -39,8 +58,8 @@ struct JournalFolder::Open {
   std::uint64_t bytes = 0;
 };
 
-JournalFolder::JournalFolder(std::string path, std::function<void(const std::string&)> log)
-    : path_(std::move(path)), log_(std::move(log)) {
+JournalFolder::JournalFolder(std::string path, std::function<void(const std::string&)> log, std::uint64_t bytes_kept)
+    : path_(std::move(path)), bytes_kept_(bytes_kept), log_(std::move(log)) {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) log_(path_ + ": cannot be made (" + error.message() + "); there will be no journal");
@@ -51,13 +70,9 @@ Session::Recorder JournalFolder::begin() {
     if (const auto closed = open_->file.close(); !closed) log_(closed.error().to_string());
     open_.reset();
   }
-  std::map<std::uint64_t, fs::path> there = journals_in(path_);
+  const std::map<std::uint64_t, fs::path> there = journals_in(path_);
   const std::uint64_t number = there.empty() ? 1 : there.rbegin()->first + 1;
-  while (there.size() >= kFilesKept) {
-    std::error_code error;
-    fs::remove(there.begin()->second, error);
-    there.erase(there.begin());
-  }
+  make_room(there, bytes_kept_);
   auto file = JournalFile::create(fmt::format("{}/{:06}{}", path_, number, kEnding));
   if (!file) {
     log_(file.error().to_string());
