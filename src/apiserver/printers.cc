@@ -306,10 +306,13 @@ Value::List reservation_cells(const Value& reservation, Time now) {
   const Value& status = reservation["status"];
   const bool maintenance = spec["queue"].is_empty();
   const auto from = parse_timestamp((status["from"].is_empty() ? spec["from"] : status["from"]).text());
+  const auto count_of = [](std::int64_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
   return {name_cell(reservation),
           maintenance ? Value("maintenance") : Value(spec["queue"].text()),
-          maintenance ? Value(std::to_string(spec["nodes"].items().size()) + " nodes")
-                      : Value(std::to_string(spec["gpus"].integer()) + " GPUs"),
+          maintenance ? Value(count_of(static_cast<std::int64_t>(spec["nodes"].items().size()), "node"))
+                      : Value(count_of(spec["gpus"].integer(), "GPU")),
           from ? format_timestamp(*from) : std::string(spec["from"].text()),
           times_text(spec),
           Value(status["phase"].text()),

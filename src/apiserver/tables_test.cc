@@ -246,10 +246,13 @@ TEST(Tables, ShowTheOtherKinds) {
       {"berth.dev", "v1alpha1", "reservations",
        R"({"metadata":{"name":"r"},"spec":{"queue":"q","gpus":1,"from":"2026-11-20T09:00:00Z","for":"4h",)"
        R"("days":"mon-fri","zone":"Europe/Berlin"}})",
-       R"(["r","q","1 GPUs","2026-11-20T09:00:00Z","4h mon-fri Europe/Berlin","","","<unknown>"])"},
+       R"(["r","q","1 GPU","2026-11-20T09:00:00Z","4h mon-fri Europe/Berlin","","","<unknown>"])"},
       {"berth.dev", "v1alpha1", "reservations",
        R"({"metadata":{"name":"r"},"spec":{"nodes":["n1","n2"],"from":"2026-11-20T09:00:00Z","for":"4h"}})",
        R"(["r","maintenance","2 nodes","2026-11-20T09:00:00Z","4h","","","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "reservations",
+       R"({"metadata":{"name":"r"},"spec":{"nodes":["n1"],"from":"2026-11-20T09:00:00Z","for":"4h"}})",
+       R"(["r","maintenance","1 node","2026-11-20T09:00:00Z","4h","","","<unknown>"])"},
       {"berth.dev", "v1alpha1", "defragmentations",
        R"({"metadata":{"name":"d"},"spec":{"gpus":4,"hours":"02:00-05:00"},"status":{"phase":"Planned",)"
        R"("plan":{"podsBefore":3,"podsAfter":5,"moves":[{},{}]}}})",

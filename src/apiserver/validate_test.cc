@@ -632,8 +632,25 @@ TEST(Validate, SaysAllThatIsWrongWithAReservation) {
             "leave it out");
   EXPECT_EQ(
       wrongs(with("nodes: [n1], days: mon, from: '2126-12-01T09:00:30Z', for: 4h")),
-      "spec.days: Invalid value: \"mon\": what comes on days of a calendar begins and ends at a whole minute; write "
-      "one");
+      "spec.from: Invalid value: \"2126-12-01T09:00:30Z\": what comes on days of a calendar begins and ends at a whole "
+      "minute; write one");
+  EXPECT_EQ(
+      wrongs(with("nodes: [n1], days: funday, zone: Mars/X, from: '2126-12-01T09:00:30Z', for: 25h")),
+      "spec.days: Invalid value: \"funday\": 'funday' are no days; write daily, mon-fri or sat,sun; "
+      "spec.zone: Invalid value: \"Mars/X\": zone: 'Mars/X' is no time zone; write one such as Europe/Berlin, or leave "
+      "it out; "
+      "spec.from: Invalid value: \"2126-12-01T09:00:30Z\": what comes on days of a calendar begins and ends at a whole "
+      "minute; write one; "
+      "spec.for: Invalid value: \"25h\": what comes on days of a calendar lasts at most 24 hours on each; write at "
+      "most "
+      "24h");
+  EXPECT_EQ(
+      wrongs(with("nodes: [n1], daily: true, days: funday, zone: Mars/X" + ahead)),  // of a field the first is told
+      "spec.days: Invalid value: \"funday\": 'funday' are no days; write daily, mon-fri or sat,sun; "
+      "spec.zone: Invalid value: \"Mars/X\": zone: 'Mars/X' is no time zone; write one such as Europe/Berlin, or leave "
+      "it out");
+  EXPECT_EQ(wrongs(with("nodes: [n1], days: daily, from: '2126-12-01T09:00:00Z', for: 24h")),
+            "spec.days: Invalid value: \"daily\": it would never end; write less than 24h, or fewer days");
   EXPECT_EQ(wrongs(with("nodes: [n1, n1, ''], gpus: 8, for: 9000h, from: '2126-12-01T09:00:00Z'")),
             "spec.gpus: Invalid value: 8: maintenance is of whole nodes; leave it out, or write for which queue; "
             "spec.nodes[2]: Invalid value: \"\": is no name of a node; write it as `kubectl get nodes` shows it; "

@@ -12,6 +12,8 @@
 namespace berth {
 namespace {
 
+constexpr std::string_view kWholeDay = "00:00-24:00";
+
 class ReservationReader {
  public:
   explicit ReservationReader(const Value& spec) : spec_(spec) {}
@@ -100,23 +102,43 @@ class ReservationReader {
     read_days();
   }
 
-  // Days, or the zone in which it comes every day.
+  // Days, or the zone in which it comes every day. Each is looked at by itself, that all is told at once.
   void read_days() {
     const Value& days = spec_["days"];
     const Value& zone = spec_["zone"];
     const bool daily = made_.spec.daily;
-    if (daily && !days.is_empty()) return complain("spec.days", days, "is more than daily says; leave one of them out");
-    if (!daily && days.is_empty() && !zone.is_empty())
+    if (days.is_empty() && zone.is_empty()) return;
+    if (!days.is_empty() && days.text() != "weekly") {
+      if (const auto known = WindowTimes::read(days.text(), kWholeDay, WindowTimes::kUtc); !known)
+        complain("spec.days", days, known.error());
+    }
+    if (daily && !days.is_empty()) complain("spec.days", days, "is more than daily says; leave one of them out");
+    if (!zone.is_empty()) {
+      if (const auto known = WindowTimes::read("daily", kWholeDay, zone.text()); !known)
+        complain("spec.zone", zone, known.error());
+    }
+    if (!daily && days.is_empty())
       return complain("spec.zone", zone,
                       "is of what comes again; write days beside it, as in mon-fri, or leave it out");
-    if (days.is_empty() && zone.is_empty()) return;
+    read_minutes();
     if (!made_.mistakes.empty()) return;
     const auto times = WindowTimes::coming_again(made_.spec.from, made_.spec.lasts, daily ? "daily" : days.text(),
                                                  zone.is_empty() ? WindowTimes::kUtc : zone.text(), Duration{0});
-    const bool is_zone = !times && times.error().starts_with("zone");
-    if (!times) return complain(is_zone ? "spec.zone" : "spec.days", is_zone ? zone : days, times.error());
+    if (!times) return complain("spec.days", days, times.error());
     made_.spec.daily = false;
     made_.spec.times = *times;
+  }
+
+  // Of a moment and a length that could be read: whether days of a calendar can have them.
+  void read_minutes() {
+    constexpr std::int64_t kMinuteMs = 60'000;
+    const std::string_view whole_minutes =
+        "what comes on days of a calendar begins and ends at a whole minute; write one";
+    if (made_.spec.from.ms % kMinuteMs != 0) complain("spec.from", spec_["from"], std::string(whole_minutes));
+    if (made_.spec.lasts.ms % kMinuteMs != 0) complain("spec.for", spec_["for"], std::string(whole_minutes));
+    if (made_.spec.lasts > kReservationDay)
+      complain("spec.for", spec_["for"],
+               "what comes on days of a calendar lasts at most 24 hours on each; write at most 24h");
   }
 
   const Value& spec_;

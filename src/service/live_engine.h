@@ -329,6 +329,7 @@ class LiveEngine {
   void tell_reservation(LiveReservation& reservation, Time now);
   void tell_later_times(Time now);
   std::optional<ReservationAdded> reservation_of(const ReservationSpec& spec, Time now, Obstacle& why_not) const;
+  std::string nodes_lacking_in_words(const ReservationSpec& spec) const;
   std::vector<GpusOfNode> places_of(const std::vector<NamedGpus>& held, FlavorId flavor) const;
   void give_up_starts_on_closed_nodes(const Reservation& reservation, Time now);
   ReservationStanding standing_of(LiveReservation& reservation, Time now) const;

@@ -15,6 +15,7 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kLeavingTold = 10;
+constexpr std::int64_t kLackingTold = 5;
 
 }  // namespace
 
@@ -195,6 +196,18 @@ std::optional<ReservationAdded> LiveEngine::reservation_of(const ReservationSpec
   return made;
 }
 
+// Which of its nodes are not there: "; not there: n8, n9"; empty: all are.
+std::string LiveEngine::nodes_lacking_in_words(const ReservationSpec& spec) const {
+  std::string text;
+  std::int64_t lacking = 0;
+  for (const std::string& name : spec.nodes) {
+    if (node_ids_.contains(name)) continue;
+    if (++lacking <= kLackingTold) text += (text.empty() ? "; not there: " : ", ") + name;
+  }
+  if (lacking > kLackingTold) text += ", and " + with_separators(lacking - kLackingTold) + " more";
+  return text.empty() ? "" : text + "; what comes by that name is among them";
+}
+
 // Those of nodes that are there, as large as they are now.
 std::vector<GpusOfNode> LiveEngine::places_of(const std::vector<NamedGpus>& held, FlavorId flavor) const {
   std::vector<GpusOfNode> places;
@@ -241,7 +254,7 @@ ReservationStanding LiveEngine::standing_of(LiveReservation& reservation, Time n
     const Time drains_at = holding == nullptr ? kForever : holding->drains_at;
     if (drains_at != kForever) status.set("drainsAt", format_micro_timestamp(drains_at));
     in_force.reason = "AsWritten";
-    in_force.message = in_words(reservation.facts.spec, drains_at);
+    in_force.message = in_words(reservation.facts.spec, drains_at) + nodes_lacking_in_words(reservation.facts.spec);
   } else {
     status.set("phase", is_over ? "Over" : "NotInForce");
     in_force.reason = is_over ? "Over" : reservation.why_not.code;
