@@ -62,7 +62,8 @@ std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
   return std::nullopt;
 }
 
-// A pod set that it may be of: where that one's pods and the steps near them are. Of sets that are alike it may be beside any, of those that only prefer to be near each other beside all.
+// A pod set that it may be of: where that one's pods and the steps near them are. Of sets that are alike it may be beside any, of those
+// that only prefer to be near each other beside all.
 using Beside = std::vector<std::optional<NodeId>>;
 
 std::vector<Beside> sets_beside(const State& state, const Growing& growing, WorkloadId step) {

@@ -7,6 +7,7 @@
 
 #include "base/property_seeds.h"
 #include "cycle/explain.h"
+#include "cycle/feasibility.h"
 #include "cycle/run_cycle.h"
 #include "state/invariants.h"
 #include "state/plain_exclusive.h"
@@ -208,6 +209,34 @@ bool is_one_pod_with_gpus(const State& state, const Workload& workload) {
 
 bool asks_a_part(const State& state, const Workload& workload) {
   return state.request(state.shape(workload.shape).ways.front().front().request).is_fraction();
+}
+
+// A leader and its workers are one part, though they ask for different amounts: one rack is enough for them.
+TEST(Exclusive, SeveralPodSetsMayBeOnePart) {
+  for (const bool same : {true, false}) {
+    Engine engine;
+    engine.state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+    State& state = engine.state;
+    state.apply(QueueAdded{{.name = "queue", .parent = {}, .order = Order::kFifo}});
+    Node node{
+        .name = "node", .flavor = FlavorId(0), .gpus = 4, .cpu_milli = 64'000, .memory_bytes = std::int64_t{64} << 30};
+    node.labels = {{"rack", "r1"}};
+    state.apply(NodesAdded{{node}});
+    WorkloadShape shape{{{}}};
+    for (const int gpus : {1, 2}) {
+      PodSet set{{.cpu_milli = 1000}, 1};
+      set.request.gpus = gpus;
+      set.request.gpu_milli = kMilliPerGpu;
+      set.topology = {.together = Togetherness::kRequired, .level = "rack"};
+      set.exclusive_level = "rack";
+      set.exclusive_part = same || gpus == 1 ? "a" : "b";
+      shape.ways.front().push_back(std::move(set));
+    }
+    state.apply(submission(QueueId(0), shape));
+    EXPECT_EQ(reason_never_of(state, WorkloadId(0)), same ? ReasonCode::kNone : ReasonCode::kAffinity);
+    const Plan plan = run_cycle(engine, Time{1}, Effort::unbounded());
+    EXPECT_EQ(plan.starts.size(), same ? 1u : 0u);
+  }
 }
 
 TEST(ExclusiveProperty, NobodyIsInAnothersDomainAndNobodyWaitsWhoMightRun) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -196,9 +197,11 @@ std::optional<TooFewOfItsOwn> too_few_of_its_own(const State& state, const std::
   const ExclusiveDomains& exclusives = state.ledger().exclusives();
   if (exclusives.none() || way.size() == 1) return std::nullopt;
   std::map<std::string, TooFewOfItsOwn> by_level;
+  std::set<ExclusiveId> seen;
   for (const NumberedPodSet& set : way) {
     const ExclusiveId id = state.request(set.request).exclusive;
     if (!exclusives.is_exclusive(id) || exclusives[id].part.empty()) continue;
+    if (!seen.insert(id).second) continue;  // several pod sets may be one part
     const ExclusiveDomains::Tally there = exclusives.tally(id);
     TooFewOfItsOwn& of_level = by_level[exclusives[id].level];
     of_level = {exclusives[id].level, of_level.parts + 1, there.free + there.among_others + there.others_own};

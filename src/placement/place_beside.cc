@@ -274,8 +274,8 @@ class PlacingBeside {
 
   using Chosen = std::vector<std::pair<const Group*, std::size_t>>;
 
-  // Where more of the others are, or near it; in a domain rather than in none; of these, for pods, where there is room for all that are left, or for the most; of these
-  // where it is liked best, and then where least is left over.
+  // Where more of the others are, or near it; in a domain rather than in none; of these, for pods, where there is room for all that are
+  // left, or for the most; of these where it is liked best, and then where least is left over.
   bool is_better(const CellRoom& a, const CellRoom& b, std::int64_t left) const {
     if (a.survivors != b.survivors) return b.survivors < a.survivors;
     if (a.cell.domain.is_none() != b.cell.domain.is_none()) return b.cell.domain.is_none();
