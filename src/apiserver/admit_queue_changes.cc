@@ -2,34 +2,25 @@
 // node it stays where it is, as with Kueue.
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "apiserver/admission_rules.h"
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
+#include "manifest/handed_down.h"
 #include "manifest/job_set_labels.h"
+#include "manifest/owners.h"
 
 namespace berth {
 
 namespace {
 
-constexpr std::pair<const char*, std::string_view> kWords[] = {
-    {"labels", kQueueLabel}, {"labels", kKueueQueueLabel}, {"annotations", kVolcanoQueueAnnotation}};
-
 // "metadata.labels[berth.dev/queue]", the first that is another; empty: none is.
 std::string changed_word(const Value& before, const Value& after) {
-  for (const auto& [list, key] : kWords) {
+  for (const auto& [list, key] : kQueueWords) {
     if (before["metadata"][list][key] == after["metadata"][list][key]) continue;
     return std::string("metadata.") + list + "[" + std::string(key) + "]";
   }
   return "";
-}
-
-const Value* controller_in(const Value& metadata) {
-  for (const Value& owner : metadata["ownerReferences"].items()) {
-    if (owner["controller"].truth()) return &owner;
-  }
-  return nullptr;
 }
 
 bool holds_node(const Value& pod) {
@@ -44,7 +35,7 @@ std::string placed_pod_of(const Value& maker, const Transaction& transaction) {
     if (!name.empty() || record->bytes.find(uid.text()) == std::string::npos) return;
     const Value pod = object_of(record);
     const Value& metadata = pod["metadata"];
-    const Value* const owner = controller_in(metadata);
+    const Value* const owner = controller_of(pod);
     const bool is_its = (owner != nullptr && (*owner)["uid"] == uid) || metadata["labels"][kJobSetUidLabel] == uid;
     if (is_its && holds_node(pod)) name = metadata["name"].text();
   });
@@ -60,7 +51,7 @@ Refusal check_queue_change(AdmissionRequest& request, Transaction& transaction, 
   const std::string word = changed_word(*request.before, *request.object);
   if (word.empty()) return {};
   const std::string_view name = metadata["name"].text();
-  const Value* const owner = controller_in(metadata);
+  const Value* const owner = controller_of(*request.before);
   if (owner != nullptr && (*owner)["kind"].text() == "JobSet") {
     return forbidden(*request.kind, name,
                      word + ": its JobSet says in which queue it is; change it there, on jobset " +

@@ -51,13 +51,6 @@ Value object_in(const ApiAnswer& answer) {
   return parsed ? *std::move(parsed) : Value();
 }
 
-const Value* controller_of(const Value& object) {
-  for (const Value& owner : object["metadata"]["ownerReferences"].items()) {
-    if (owner["controller"].truth()) return &owner;
-  }
-  return nullptr;
-}
-
 Value replacing(const Value& had, Value now) {
   if (!now.is_map()) return now;
   for (const Value::Member& member : had.members()) {

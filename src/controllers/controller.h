@@ -12,6 +12,7 @@
 #include "kube/outbox.h"
 #include "kube/transport.h"
 #include "manifest/kinds.h"
+#include "manifest/owners.h"
 #include "manifest/timestamp.h"
 #include "manifest/value.h"
 
@@ -47,8 +48,6 @@ ApiCall change_of(const KindInfo& kind, const Value& object, Value changed, cons
 // What an answer's body says, null if nothing.
 Value object_in(const ApiAnswer& answer);
 
-// The reference to its controller; nullptr if it has none.
-const Value* controller_of(const Value& object);
 // The merge patch that makes one value another: what is in maps of the first only has to be named to go.
 Value replacing(const Value& had, Value now);
 

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "manifest/labels.h"
 #include "manifest/value.h"
 
 namespace berth {
@@ -12,7 +13,15 @@ namespace berth {
 // other dialects, or can't both be said, any counts: a template in Kueue's words keeps them.
 void hand_down(const Value& maker, Value& made);
 
-// Whether the annotation is one of those.
+// In which words something names its queue, and where in its metadata.
+struct QueueWord {
+  const char* list;
+  std::string_view key;
+};
+inline constexpr QueueWord kQueueWords[] = {
+    {"labels", kQueueLabel}, {"labels", kKueueQueueLabel}, {"annotations", kVolcanoQueueAnnotation}};
+
+// Whether the annotation is handed down.
 bool is_handed_down(std::string_view annotation);
 
 }  // namespace berth
