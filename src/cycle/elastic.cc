@@ -132,7 +132,10 @@ bool may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& s
   if (is_told_to_stop(plan, growing.minimum)) return false;
   if (!state.held_at(workload.queue).is_none() || !state.closed_at(workload.queue).is_none()) return false;
   const bool rests = !growing.begins && workload.resized && *workload.resized + kResizeCooldown > plan.now;
-  return !rests && !stands_behind(state, plan, shadows, growing.minimum);
+  // Whoever runs on beyond its limit has no time left that could be reserved for more of it.
+  const bool over_runs =
+      workload.phase == Phase::kRunning && state.end_of(growing.minimum, workload.started) <= plan.now;
+  return !rests && !over_runs && !stands_behind(state, plan, shadows, growing.minimum);
 }
 
 // What it did since its last report it does again; until it would be done as it is, or its limit ends it, its new pods have to do more
