@@ -265,11 +265,13 @@ TEST(RunCycleProperty, NobodyWaitsWhoFits) {
   EXPECT_GT(looked_at, 0);
 }
 
-// An idle fleet: everything ended, every node open, spares too, everybody else cancelled.
+// An idle fleet: everything ended or has stopped, every node open, spares too, everybody else cancelled.
 State idle(const State& state) {
   State idle_state = state.fork();
-  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
-    if (workload.phase == Phase::kRunning) idle_state.apply(WorkloadEnded{id});
+  const std::vector<WorkloadId> stopping = state.stopping();
+  for (const WorkloadId id : stopping) idle_state.apply(WorkloadStopped{id});
+  state.workloads().for_each([&](WorkloadId id, const Workload&) {
+    if (has_room(idle_state.workload(id).phase)) idle_state.apply(WorkloadEnded{id});
   });
   for (std::size_t at = 0; at < state.nodes(); ++at) {
     const Node node = state.node(NodeId(at));
