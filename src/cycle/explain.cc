@@ -520,7 +520,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
   if (refused) return *refused;
-  if (is_kept_out(entry)) return entry.gate;
+  if (is_kept_out(entry) || is_nowhere(entry)) return entry.gate;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   const Shape open = without_refused_ways(state, workload.queue, shape);
   if (!entry.blocked()) {
@@ -551,7 +551,9 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
 }
 
-Explanation explain(const State& state, WorkloadId id) {
+namespace {
+
+Explanation explain_as_things_are(const State& state, WorkloadId id) {
   Explanation explanation;
   const Workload& workload = state.workload(id);
   const Shape& asked = state.shape(workload.shape);
@@ -669,6 +671,17 @@ Explanation explain(const State& state, WorkloadId id) {
           ", all of one flavor; mixed over several (mixed=yes in a scenario) there would be room for all";
     }
   }
+  return explanation;
+}
+
+}  // namespace
+
+Explanation explain(const State& state, WorkloadId id) {
+  Explanation explanation = explain_as_things_are(state, id);
+  const Workload& workload = state.workload(id);
+  if (workload.phase != Phase::kPending || state.is_kept_aside(id)) return explanation;
+  const ShapeInLine& entry = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
+  if (is_nowhere(entry) && explanation.code == entry.gate) explanation.text += nowhere_text();
   return explanation;
 }
 

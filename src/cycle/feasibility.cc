@@ -264,11 +264,12 @@ bool has_mode(const State& state, Sharing sharing) {
 
 namespace {
 
-// By others' floors, when it was tried.
-bool was_kept_out(const State& state, WorkloadId id) {
+// By others' floors, or as no place was found on the empty cluster, when it was tried; none: it was not.
+ReasonCode was_kept_out(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
-  if (workload.phase != Phase::kPending || state.is_kept_aside(id)) return false;
-  return is_kept_out(*state.lines()[state.line_of(workload.queue).index()]->find(workload.shape));
+  if (workload.phase != Phase::kPending || state.is_kept_aside(id)) return ReasonCode::kNone;
+  const ShapeInLine& entry = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
+  return is_kept_out(entry) || is_nowhere(entry) ? entry.gate : ReasonCode::kNone;
 }
 
 }  // namespace
@@ -279,7 +280,7 @@ ReasonCode reason_never_of(const State& state, WorkloadId id) {
   if (state.followers().waits_in_vain(id)) return ReasonCode::kDependency;
   if (workload.phase == Phase::kPending && never_in_its_hours(state, shape.terms)) return ReasonCode::kCalendar;
   const ReasonCode never = reason_never(state, shape);
-  return never == ReasonCode::kNone && was_kept_out(state, id) ? ReasonCode::kKeepsFloorDeliverable : never;
+  return never == ReasonCode::kNone ? was_kept_out(state, id) : never;
 }
 
 bool never_in_its_hours(const State& state, const Terms& terms) {

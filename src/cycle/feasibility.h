@@ -17,7 +17,8 @@ namespace berth {
 ReasonCode reason_never(const State& state, const Shape& shape);
 
 // Of a workload, the same with what its shape does not know: kDependency, it was to start after one that is not done and never will
-// be; kCalendar, by its hours; kKeepsFloorDeliverable, where it was tried and others' floors keep it out for good.
+// be; kCalendar, by its hours; where it was tried, kKeepsFloorDeliverable, if others' floors keep it out for good, and what state/kept_out.h
+// calls nowhere.
 ReasonCode reason_never_of(const State& state, WorkloadId workload);
 
 // It runs in hours of the calendar alone that are all shorter than its run limit, as far as they are known.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cycle/deliverable.h"
+#include "cycle/explain.h"
 #include "cycle/feasibility.h"
 #include "cycle/left_alone.h"
 #include "cycle/mixtures.h"
@@ -184,18 +185,96 @@ State emptied(const State& state) {
   return idle;
 }
 
-bool finds_place_beside_floors(State& idle, WorkloadId id) {
-  if (idle.shape(idle.workload(id).shape).terms.replaces || has_a_calendar(idle)) return true;
+namespace {
+
+// As nodes are chosen now, and packed tightly.
+template <class Finds>
+bool in_some_policy(State& idle, Finds finds) {
   const PlacementPolicy own = idle.policy();
   bool found = false;
   for (const PlacementPolicy policy : {own, PlacementPolicy::kBestFit, PlacementPolicy::kGpuPacking}) {
     idle.place_by(policy);
     Trial trial(idle.ledger_for_trial(), idle.quotas_for_trial());
     trial.scrub_idle();
-    found = found || KeptOutSearch(idle, trial, id).finds_one();
+    found = found || finds(trial);
   }
   idle.place_by(own);
   return found;
+}
+
+// Each of the pods would have a node of its own that could hold it, whatever the others have.
+bool has_nodes_enough(const State& state, const std::vector<NumberedPodSet>& way) {
+  std::int64_t pods = 0;
+  for (const NumberedPodSet& set : way) pods += set.count;
+  return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
+    const PodRequest& request = state.request(set.request);
+    if (set.asks_for_domains() || request.neighbours != NeighboursId(0)) return false;
+    if (state.ledger().exclusives().is_exclusive(request.exclusive)) return false;
+    std::int64_t nodes = 0;
+    for (std::size_t node = 0; node < state.nodes() && nodes < pods; ++node) {
+      nodes += could_be_on(state, request, NodeId(node)) ? 1 : 0;
+    }
+    return nodes >= pods;
+  });
+}
+
+// What is told of each set by itself is all that there is to be told.
+bool is_clear_from_its_sets(const State& state, const std::vector<NumberedPodSet>& way) {
+  const NumberedPodSet& first = way.front();
+  const bool looks_around = state.request(first.request).neighbours != NeighboursId(0) ||
+                            state.topologies()[first.topology].spread == Spreading::kEven;
+  return (way.size() == 1 && !looks_around) || has_nodes_enough(state, way);
+}
+
+bool finds_place(const State& idle, Trial& trial, WorkloadId id) {
+  const QueueId queue = idle.workload(id).queue;
+  const Shape& shape = idle.shape(idle.workload(id).shape);
+  ScoreIndex index;
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    if (quota_refusal(idle.quotas(), queue, shape.user, shape.terms, asked_by(idle, queue, shape, way))) return true;
+    const bool found = likes_a_mixture(idle, trial, queue, shape, way, [&](const Mixture* mixture) {
+      const Trial::Mark mark = trial.mark();
+      Rng rng(idle.seed());
+      const auto outcome = place_in_way(idle, trial, index, id, way, rng, mixture);
+      trial.rollback_to(mark);
+      return std::holds_alternative<Start>(outcome);
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool finds_place_beside_floors(State& idle, WorkloadId id) {
+  if (idle.shape(idle.workload(id).shape).terms.replaces || has_a_calendar(idle)) return true;
+  return in_some_policy(idle, [&](Trial& trial) { return KeptOutSearch(idle, trial, id).finds_one(); });
+}
+
+bool may_be_nowhere(const State& state, const Blocked& blocked) {
+  const Line& line = *state.lines()[blocked.line.index()];
+  if (line.order() != Order::kFifo || blocked.gate != ReasonCode::kNone || blocked.by_quota) return false;
+  const Shape& shape = state.shape(blocked.shape);
+  if (blocked.missing == kMissingForever || shape.terms.replaces || line.find(blocked.shape)->lacked_room) return false;
+  return std::ranges::none_of(shape.ways, [&](const auto& way) { return is_clear_from_its_sets(state, way); });
+}
+
+std::optional<ReasonCode> reason_nowhere(State& idle, WorkloadId id) {
+  // Where those are not there whom it is to be near, they may come.
+  if (lacks_whom_to_be_near(idle, idle.ledger(), idle.shape(idle.workload(id).shape))) return std::nullopt;
+  if (in_some_policy(idle, [&](Trial& trial) { return finds_place(idle, trial, id); })) return std::nullopt;
+  const ReasonCode code = reason_of(idle, id);
+  if (code == ReasonCode::kAffinity) return ReasonCode::kTopology;
+  const bool is_one = code == ReasonCode::kTopology || code == ReasonCode::kSpread || code == ReasonCode::kPorts;
+  if (is_one) return code;
+  const auto& sets = idle.shape(idle.workload(id).shape).ways.front();
+  const bool by_domains = std::ranges::any_of(sets, &NumberedPodSet::asks_for_domains);
+  return by_domains ? ReasonCode::kTopology : ReasonCode::kFragmented;
+}
+
+std::string nowhere_text() {
+  return "; not even if nothing else ran is a place for all of it found, so nobody waits behind it; let it be fewer or "
+         "smaller pods, or ask less of where they are";
 }
 
 namespace {

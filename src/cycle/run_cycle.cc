@@ -76,25 +76,27 @@ enum class Never : std::uint8_t {
   kNo,
   kNoPlace,      // on any node
   kKeptOut,      // by others' floors
+  kNowhere,      // for all of it together, as far as could be found
   kAboveBounds,  // wherever there is a place
   kNearNobody,   // as long as those do not come whom it is to be near
 };
 
-// Whom others' floors keep out the state knows (find_kept_out() below).
+// Whom others' floors keep out, and who finds no place on the empty cluster, the state knows (find_kept_out() below).
 Never never_starts(const OneCycle& cycle, WorkloadId id) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(id);
   if (reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone) return Never::kNoPlace;
   const ShapeInLine& known = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
   if (is_kept_out(known)) return Never::kKeptOut;
+  if (is_nowhere(known)) return Never::kNowhere;
   const Shape& shape = state.shape(workload.shape);
   if (is_above_bounds_where_it_fits(state, workload.queue, shape)) return Never::kAboveBounds;
   return lacks_whom_to_be_near(state, cycle.trial.ledger(), shape) ? Never::kNearNobody : Never::kNo;
 }
 
 // What floors leave to others, and what bounds are, may be another before long: it is tried again as who was refused by quotas.
-ReasonCode gate_of(Never never, ReasonCode refused) {
-  if (never == Never::kKeptOut) return ReasonCode::kKeepsFloorDeliverable;
+ReasonCode gate_of(Never never, const ShapeInLine& known, ReasonCode refused) {
+  if (never == Never::kKeptOut || never == Never::kNowhere) return known.gate;
   if (never == Never::kNearNobody) return ReasonCode::kAffinity;
   if (never != Never::kAboveBounds) return ReasonCode::kNone;
   return is_quota_gate(refused) ? refused : ReasonCode::kQuotaLimit;
@@ -109,12 +111,13 @@ void block(OneCycle& cycle, WorkloadId id, const Refused& refused, Never never) 
                   .missing = refused.missing,
                   .gate = refused.gate,
                   .by_quota = refused.by_quota};
-  if (never != Never::kNo) {
-    blocked.missing = kMissingForever;
-    blocked.gate = gate_of(never, refused.gate);
-    blocked.by_quota = blocked.gate != ReasonCode::kNone && never != Never::kNearNobody;
-  }
   const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
+  if (never != Never::kNo) {
+    const bool by_quota = never == Never::kKeptOut || never == Never::kAboveBounds;
+    blocked.missing = kMissingForever;
+    blocked.gate = gate_of(never, known, refused.gate);
+    blocked.by_quota = by_quota;
+  }
   if (is_said_of_twin(cycle.plan, known, blocked.line, id)) return;
   const bool same =
       known.gate == blocked.gate && known.by_quota == blocked.by_quota && known.impossible() == (never != Never::kNo);
@@ -254,15 +257,24 @@ void allocate(OneCycle& cycle) {
 }
 
 // Whom others' floors refuse now, and did not before nodes or floors changed last: the next cycle looks past those whom they would
-// refuse if nobody else ran, too, and promises them nothing. Asked of the state as it is without the plan.
+// refuse if nobody else ran, too, and promises them nothing; and past those of strict lines who lack room now, and would if nobody else
+// ran. Asked of the state as it is without the plan.
 void find_kept_out(Engine& engine, Plan& plan) {
   const State& state = engine.state;
   std::optional<State> idle;
   for (Blocked& each : plan.blocked) {
-    if (!is_newly_refused_for_floors(state, each)) continue;
+    const bool by_floors = is_newly_refused_for_floors(state, each);
+    if (!by_floors && !may_be_nowhere(state, each)) continue;
     const ShapeInLine& known = *state.lines()[each.line.index()]->find(each.shape);
+    const WorkloadId first = known.waiting.front().workload;
     if (!idle) idle = emptied(state);
-    if (finds_place_beside_floors(*idle, known.waiting.front().workload)) continue;
+    if (by_floors) {
+      if (finds_place_beside_floors(*idle, first)) continue;
+    } else {
+      const std::optional<ReasonCode> reason = reason_nowhere(*idle, first);
+      if (!reason) continue;
+      each.gate = *reason;
+    }
     each.missing = kMissingForever;
     engine.shadows_stand_at = 0;
     plan.finished = false;

@@ -56,6 +56,7 @@ void Line::set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode
   entry.gate = entry.missing > 0 ? gate : ReasonCode::kNone;
   entry.by_quota = entry.missing > 0 && by_quota;
   if (entry.missing > 0) entry.told = gate;
+  if (entry.missing > 0 && gate == ReasonCode::kNone) entry.lacked_room = true;
   gated_ += is_gated();
   relist(shape_index);
 }

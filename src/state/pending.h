@@ -36,6 +36,7 @@ struct ShapeInLine {
   ReasonCode gate = ReasonCode::kNone;  // which gate refused it, while it is blocked
   bool by_quota = false;                // and whether a quota refused one of its ways
   ReasonCode told = ReasonCode::kNone;  // which gate refused it when it was tried last
+  bool lacked_room = false;             // some time since nodes, or what is promised to queues, changed last
   std::optional<PendingKey> listed;     // its head as it stands in the line's `heads`
 
   bool blocked() const { return missing > 0; }
@@ -75,6 +76,7 @@ class Line {
   // Sets how many pods' room a shape lacks; 0 or less: it may be tried.
   void set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate = ReasonCode::kNone,
                    bool by_quota = false);
+  void forget_that_it_lacked_room(std::size_t shape_index) { shapes_[shape_index].lacked_room = false; }
   std::size_t index_of(ShapeId shape) const;
 
  private:

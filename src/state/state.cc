@@ -207,7 +207,7 @@ AmountsByDim State::capacity() const {
 }
 
 void State::rebuild_quotas(AmountsByDim capacity) {
-  ask_anew_of_floors(lines_);
+  ask_anew_who_is_kept_out(lines_);
   const NamedProfiles named = profiles_named_by(queues_, *windows_, flavors_);
   const auto tree_while = [&](OpenWindows open) {
     if (open == 0) return std::make_shared<const QuotaTree>(queues_, capacity, named);

@@ -250,7 +250,7 @@ void State::on(const CutFound& event) {
   }
   history_.add(event.node.value()).add(std::uint64_t{event.slices.bits()}).add(std::uint64_t{event.is_coming});
   history_.add(event.rests_until.ms);
-  ask_anew_of_floors(lines_);
+  ask_anew_who_is_kept_out(lines_);
   const bool rests = !event.is_coming && event.rests_until > clock_;
   freeing(event.node, [&] {
     for (int gpu = 0; gpu < ledger_.node(event.node).gpus; ++gpu) {
@@ -291,7 +291,7 @@ void State::on(const NodeRelabelled& event) {
     ledger_.touch(event.node);
   });
   for (const WorkloadId id : in_vain) lose_room_to_come(id);
-  ask_anew_of_floors(lines_);
+  ask_anew_who_is_kept_out(lines_);
   retry_the_impossible();
   retry_who_asks_for_domains();
   history_.add(event.node.value());
