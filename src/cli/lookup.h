@@ -12,11 +12,12 @@
 
 namespace berth {
 
-// Jobs, and pods that belong to none; an empty namespace: of all.
+// Jobs, pods that belong to none, and JobSets without Jobs; an empty namespace: of all.
 Asked<std::vector<Work>> see_work(Transport& server, const std::string& name_space);
 
 // Not every server has all kinds, nor may everybody look at them: what is there stays unsaid then.
-Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space);
+Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space,
+                                          std::string_view fields = {});
 
 // The failure of an answer about one job or pod; says what may have been meant if there is none of that name.
 AskFailure not_found_or(AskFailure failure, Transport& server, const WorkName& name, const std::string& name_space);

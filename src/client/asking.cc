@@ -77,11 +77,12 @@ AskFailure failure_of(const ApiAnswer& answer, std::string_view what) {
 }
 
 Asked<void> for_each_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                            const std::function<void(Value&)>& visit) {
+                            const std::function<void(Value&)>& visit, std::string_view fields) {
   std::string continue_at;
   do {
     ApiCall call;
     call.path = api_path(qualified, name_space) + "?limit=" + std::to_string(kPageSize);
+    if (!fields.empty()) call.path += "&fieldSelector=" + percent_encoded(fields);
     if (!continue_at.empty()) call.path += "&continue=" + percent_encoded(continue_at);
     Asked<Value> page = answer_of(transport, std::move(call), what_of("list", qualified, ""));
     if (!page) return std::unexpected(page.error());
@@ -91,10 +92,11 @@ Asked<void> for_each_object(Transport& transport, std::string_view qualified, st
   return {};
 }
 
-Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space) {
+Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space,
+                                       std::string_view fields) {
   std::vector<Value> objects;
-  const auto done =
-      for_each_object(transport, qualified, name_space, [&](Value& each) { objects.push_back(std::move(each)); });
+  const auto keep = [&](Value& each) { objects.push_back(std::move(each)); };
+  const auto done = for_each_object(transport, qualified, name_space, keep, fields);
   if (!done) return std::unexpected(done.error());
   return objects;
 }

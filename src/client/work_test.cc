@@ -111,8 +111,9 @@ TEST(Work, OfAJobSetItIsSaidWhatToWrite) {
     ASSERT_FALSE(name);
     EXPECT_EQ(name.error().to_string(),
               "'" + kind +
-                  "/js' is a JobSet; write one of its Jobs, as in job/js-NAME-0 (`berth jobs -l "
-                  "jobset.sigs.k8s.io/jobset-name=js` shows them), and to end all of it `kubectl delete jobset js`\n");
+                  "/js' is a JobSet; write one of its Jobs, as in job/js-NAME-0 (`berth jobs jobset/js` shows them), "
+                  "and to end all of it `kubectl delete jobset js`\n");
+    EXPECT_EQ(parse_work_name(kind + "/js", JobSets::kNamed).value(), (WorkName{.kind = "jobset", .name = "js"}));
   }
 }
 
