@@ -45,8 +45,10 @@ Asked<Value> read_object(Transport& transport, std::string_view qualified, std::
 // Whether a watch of them could begin at all.
 Asked<void> may_list_objects(Transport& transport, std::string_view qualified, std::string_view name_space);
 enum class Creation : bool { kDone, kOnlyChecked };  // the latter by the server's dry run
+// `warned`, if there is one, hears what the server warns of.
 Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                           const Value& object, Creation creation = Creation::kDone);
+                           const Value& object, Creation creation = Creation::kDone,
+                           const std::function<void(const std::string&)>& warned = nullptr);
 // By a merge patch.
 Asked<Value> change_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                            std::string_view name, const Value& patch);
