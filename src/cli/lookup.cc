@@ -70,6 +70,13 @@ AskFailure no_such(std::string_view what, std::string_view name, const std::vect
   return {kExitNotFound, text + std::string(remedy) + " shows all"};
 }
 
+std::optional<AskFailure> missing_namespace(Transport& server, const std::string& name_space) {
+  const auto known = read_object(server, "namespaces", "", name_space);
+  if (known || known.error().exit_code != kExitNotFound) return std::nullopt;
+  const auto all = list_objects(server, "namespaces", "");
+  return no_such("namespace", name_space, all ? *all : std::vector<Value>(), "`kubectl get namespaces`");
+}
+
 Asked<std::vector<Value>> only_named(std::vector<Value> objects, const std::vector<std::string>& names,
                                      std::string_view what, std::string_view remedy) {
   for (const std::string& name : names) {

@@ -1,6 +1,7 @@
 // What people name on command lines, looked for in the cluster; and what they may have meant where it is not there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ bool is_named_among(std::string_view name, const std::vector<Value>& objects);
 // PRE: it is not among `all`. `what` is queue, node or namespace, `remedy` what shows all.
 AskFailure no_such(std::string_view what, std::string_view name, const std::vector<Value>& all,
                    std::string_view remedy);
+
+// None where it is there, or where whoever asks may not know.
+std::optional<AskFailure> missing_namespace(Transport& server, const std::string& name_space);
 
 // Those of these names; a failure names the first that is not there. Without names: all.
 Asked<std::vector<Value>> only_named(std::vector<Value> objects, const std::vector<std::string>& names,

@@ -104,11 +104,8 @@ int say_no_jobs(Transport& server, const TypedShow& typed, const std::string& na
       return fail(no_such(kind.what, kind.name, *queues, kind.remedy));
     }
   }
-  const auto known = name_space.empty() ? Asked<Value>() : read_object(server, "namespaces", "", name_space);
-  if (!known && known.error().exit_code == kExitNotFound) {
-    const auto all = list_objects(server, "namespaces", "");
-    return fail(no_such("namespace", name_space, all ? *all : std::vector<Value>(), "`kubectl get namespaces`"));
-  }
+  const auto missing = name_space.empty() ? std::nullopt : missing_namespace(server, name_space);
+  if (missing) return fail(*missing);
   return say_nothing(no_jobs(typed, name_space));
 }
 
