@@ -677,6 +677,7 @@ TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
   EXPECT_EQ(account.facts["evictions"].items().size(), 2U);
   for (const auto& [waiting_now, place] :
        std::vector<std::pair<std::string, std::string>>{{"[ml/train, web/old]", "the first of its line"},
+                                                        {"[web/a]", "not the first of its line, which is web/a"},
                                                         {"[web/a, web/b]", "not among the first 2 of its line"},
                                                         {"[ml/a, web/b]", "the first of its line"},
                                                         {"[web/b, ml/a]", "number 2 of its line, after web/b"}}) {
