@@ -11,6 +11,7 @@
 #include "base/wording.h"
 #include "manifest/given_gpus.h"
 #include "manifest/gpu_need.h"
+#include "manifest/job_set_labels.h"
 #include "manifest/label_syntax.h"
 #include "manifest/labels.h"
 #include "manifest/scheduler_name.h"
@@ -484,6 +485,8 @@ std::string nearest_work(const WorkName& name, const std::vector<Work>& work) {
   std::vector<std::string_view> known;
   for (const Work& each : work) {
     if (each.name.kind == name.kind) known.push_back(each.name.name);
+    const std::string_view set = each.labels[kJobSetNameLabel].text();
+    if (name.is_job_set() && !set.empty()) known.push_back(set);
   }
   const std::string_view near = nearest_word(name.name, known);
   return near.empty() ? std::string() : name.kind + "/" + std::string(near);

@@ -224,6 +224,9 @@ TEST(Work, NamesAreOfJobsUnlessTheySayOtherwise) {
   const std::vector<Work> work = read_work(objects(kJob), {});
   EXPECT_EQ(nearest_work({.kind = "job", .name = "trains"}, work), "job/train");
   EXPECT_EQ(nearest_work({.kind = "pod", .name = "trains"}, work), "");
+  const std::vector<Work> of_set =
+      read_work(objects("metadata: {name: js-w-0, labels: {jobset.sigs.k8s.io/jobset-name: train}}\nspec: {}\n"), {});
+  EXPECT_EQ(nearest_work({.kind = "jobset", .name = "trains"}, of_set), "jobset/train");
 }
 
 TEST(Listing, AlignsCharactersAndObeysNoTerminalCodes) {
