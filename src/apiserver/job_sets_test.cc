@@ -166,6 +166,36 @@ TEST(JobSets, WhatTheyHandDownIsReadAsInATemplate) {
   for (const char* const each : said) EXPECT_NE(wrong.find(each), std::string::npos) << each << ": " << wrong;
 }
 
+TEST(JobSets, AWordThatIsWrongForSomePartsIsToldOfThese) {
+  const std::string gpu = "containers: [{name: c, image: b, resources: {limits: {nvidia.com/gpu: 1}}}]";
+  const std::string none = "containers: [{name: c, image: b}]";
+  const auto part_of = [](const std::string& name, const std::string& spec, const std::string& metadata = "{}") {
+    return "{name: " + name + ", template: {metadata: " + metadata + ", spec: {template: {spec: {" + spec + "}}}}}";
+  };
+  const std::string half = "annotations: {berth.dev/gpu-milli: '500'}";
+  const std::string told = "the pod asks for 0; this is of replicated job";
+  const struct {
+    const char* what;
+    std::string parts, said;
+  } cases[] = {
+      {"one of two", part_of("lead", none) + "," + part_of("work", gpu),
+       told + " 'lead': leave it out here, and write it in the template of replicated job 'work'"},
+      {"two of four", part_of("a", gpu) + "," + part_of("b", none) + "," + part_of("c", none) + "," + part_of("d", gpu),
+       told + "s 'b', 'c': leave it out here, and write it in the templates of replicated jobs 'a', 'd'"},
+      {"one, where the other says it itself", part_of("lead", none) + "," + part_of("work", gpu, "{" + half + "}"),
+       "the pod asks for 0"},
+      {"all", part_of("lead", none) + "," + part_of("work", none), "the pod asks for 0"},
+      {"none", part_of("lead", gpu) + "," + part_of("work", gpu), ""},
+  };
+  for (const auto& [what, parts, said] : cases) {
+    SCOPED_TRACE(what);
+    AdmissionWorld world;
+    const std::string wrong = world.create(set_of(parts, "", half));
+    EXPECT_TRUE(wrong.ends_with(said)) << wrong;
+    EXPECT_EQ(wrong.empty(), said.empty()) << wrong;
+  }
+}
+
 TEST(JobSets, ChangeOnlyWhatNothingIsMadeOf) {
   const auto node_selector = [](Value& set) {
     set.at("spec")

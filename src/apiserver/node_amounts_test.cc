@@ -80,6 +80,11 @@ TEST(NodeAmounts, SayWhatNoNodeHas) {
        {},
        "{containers: [{resources: {requests: {cpu: '1000', rdma/hca: 1}}}]}",
        {"a pod waits: it asks rdma/hca, which is not scheduled by yet; leave the request out"}},
+      {"mistyped",
+       fleet,
+       "{containers: [{resources: {limits: {nvidia.com/gpus: 1}}}]}",
+       {"a pod waits: it asks nvidia.com/gpus, which is not scheduled by yet; did you mean nvidia.com/gpu? If not, "
+        "leave the request out"}},
       {"what nodes promise more than once",
        fleet,
        "{containers: [{resources: {requests: {kubernetes.io/batch-cpu: '4000'}}}]}",

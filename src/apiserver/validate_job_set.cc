@@ -11,6 +11,7 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/handed_down.h"
 #include "manifest/label_syntax.h"
 #include "manifest/labels.h"
 #include "manifest/name_pattern.h"
@@ -91,7 +92,7 @@ void check_annotations(const Value& metadata, const Value* of_jobs, const std::s
 
 // What is wrong with a Job that the template makes, said of the template; of a word that it has of the set, once, of that.
 void check_template(const AdmissionRequest& of_set, const Value& job, const Value& own, const std::string& path,
-                    Causes& causes) {
+                    CausesOfParts& of_words, Causes& causes) {
   AdmissionRequest request;
   request.operation = of_set.operation;
   request.kind = find_served("batch", "v1", "jobs");
@@ -103,7 +104,7 @@ void check_template(const AdmissionRequest& of_set, const Value& job, const Valu
   for (ErrorCause& each : found) {
     if (each.field == "metadata.name") continue;  // check_made_names() says it better
     if (is_of_maker(each, "metadata", own, set_metadata)) {
-      if (!was_said_before(each, of_set.before, set_metadata)) add_once(std::move(each), causes);
+      if (!was_said_before(each, of_set.before, set_metadata)) of_words.add(std::move(each));
       continue;
     }
     each.field = path + ".template." + each.field;
@@ -143,6 +144,14 @@ std::int64_t pods_of(const Value& job) {
   return std::clamp<std::int64_t>(job["spec"]["completions"].integer(parallelism), 0, parallelism);
 }
 
+// What its Jobs say of their pods, and what these say themselves.
+Value words_of(const Value& replicated_job) {
+  const Value& job = replicated_job["template"];
+  Value words = job["spec"]["template"]["metadata"].is_map() ? job["spec"]["template"]["metadata"] : Value::map();
+  hand_down(job["metadata"], words);
+  return words;
+}
+
 // Gives the names of the parts.
 NameSet check_replicated_jobs(const AdmissionRequest& request, Causes& causes) {
   NameSet names;
@@ -150,6 +159,7 @@ NameSet check_replicated_jobs(const AdmissionRequest& request, Causes& causes) {
   const Value& list = set["spec"]["replicatedJobs"];
   const bool in_order = set["spec"]["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
   std::int64_t jobs = 0, pods = 0;
+  CausesOfParts of_words("replicated job");
   for (std::size_t i = 0; i < list.items().size(); ++i) {
     const Value& each = list.items()[i];
     const std::string path = item_path("spec.replicatedJobs", i);
@@ -165,7 +175,8 @@ NameSet check_replicated_jobs(const AdmissionRequest& request, Causes& causes) {
     check_annotations(each["template"]["metadata"], &set, path + ".template.metadata", causes);
     check_annotations(each["template"]["spec"]["template"]["metadata"], nullptr,
                       path + ".template.spec.template.metadata", causes);
-    check_template(request, job, each["template"]["metadata"], path, causes);
+    of_words.begin_part(each, path, set["metadata"], words_of(each));
+    check_template(request, job, each["template"]["metadata"], path, of_words, causes);
     if (!each["name"].is_empty() && !names.insert(each["name"].text()).second) {
       causes.push_back(duplicate_value(path + ".name", each["name"]));
     }
@@ -173,6 +184,7 @@ NameSet check_replicated_jobs(const AdmissionRequest& request, Causes& causes) {
     jobs += replicas;
     pods += replicas * pods_of(job);
   }
+  std::move(of_words).tell(causes);
   if (list.is_empty()) causes.push_back(required_value("spec.replicatedJobs", "a JobSet has Jobs"));
   if (jobs > kJobsMax || pods > kPodGroupSizeMax) {
     causes.push_back(forbidden_value("spec.replicatedJobs",

@@ -10,7 +10,8 @@ namespace berth {
 
 namespace {
 
-void check_task(const AdmissionRequest& request, const Value& task, const std::string& path, Causes& causes) {
+void check_task(const AdmissionRequest& request, const Value& task, const std::string& path, CausesOfParts& of_job,
+                Causes& causes) {
   const bool is_new = request.operation == Operation::kCreate;
   const Value& pod_template = task["template"];
   const std::string spec = path + ".template.spec";
@@ -18,7 +19,12 @@ void check_task(const AdmissionRequest& request, const Value& task, const std::s
   check_pod_spec(pod_template["spec"], spec, causes);
   if (is_new) check_placing(pod_template["spec"], spec, causes);
   if (is_new) check_slices(pod_template["spec"], spec, causes);
-  check_template_words((*request.object)["metadata"], request.before, pod_template, path + ".template", causes);
+  Causes of_words;
+  check_template_words((*request.object)["metadata"], request.before, pod_template, path + ".template", of_words);
+  for (ErrorCause& each : of_words) {
+    const bool is_of_task = each.field.starts_with(path);
+    is_of_task ? causes.push_back(std::move(each)) : of_job.add(std::move(each));
+  }
   if (!pod_template["spec"]["nodeName"].is_empty()) {
     causes.push_back(
         forbidden_value(spec + ".nodeName", "pods of a Job go where the scheduler puts them; leave it out"));
@@ -42,9 +48,13 @@ void check_volcano_job(const AdmissionRequest& request, Causes& causes) {
     causes.push_back(invalid_value(mistake.field, mistake.value.is_null() ? "" : mistake.value, mistake.text));
   }
   const Value::List& tasks = job["spec"]["tasks"].items();
+  CausesOfParts of_job("task");
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    check_task(request, tasks[i], item_path("spec.tasks", i), causes);
+    const std::string path = item_path("spec.tasks", i);
+    of_job.begin_part(tasks[i], path, job["metadata"], tasks[i]["template"]["metadata"]);
+    check_task(request, tasks[i], path, of_job, causes);
   }
+  std::move(of_job).tell(causes);
   if (request.operation != Operation::kUpdate || request.before == nullptr) return;
   if (without_open_fields((*request.before)["spec"]) == without_open_fields(job["spec"])) return;
   causes.push_back(forbidden_value("spec",

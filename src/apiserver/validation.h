@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/admission.h"
@@ -54,6 +55,31 @@ bool is_of_maker(ErrorCause& cause, const std::string& path, const Value& own, c
 // Whether the cause is about a word of its metadata that an object had already.
 bool was_said_before(const ErrorCause& cause, const Value* before, const Value& after);
 void add_once(ErrorCause cause, Causes& causes);
+
+// What is wrong with the words that go to all parts of a maker, said once; of what is so for some of them alone it is said for
+// which, and where to write it instead.
+class CausesOfParts {
+ public:
+  explicit CausesOfParts(std::string part) : part_(std::move(part)) {}  // what they are called: "task"
+
+  // `made`: the metadata of what it makes, with the words that it has of `maker`.
+  void begin_part(const Value& part, const std::string& path, const Value& maker, Value made);
+  void add(ErrorCause cause);
+  void tell(Causes& causes) &&;
+
+ private:
+  struct Found {
+    ErrorCause cause;
+    std::vector<std::size_t> parts;
+  };
+  // Whether the word that the cause is about goes to the part.
+  bool goes_to(std::size_t part, const ErrorCause& cause) const;
+
+  std::string part_;
+  std::vector<std::string> names_;
+  std::vector<Value> made_;
+  std::vector<Found> found_;
+};
 // The label by which Kueue limits a run, if it is there.
 void check_run_label(const Value& metadata, const std::string& path, Causes& causes);
 

@@ -184,6 +184,18 @@ TEST(VolcanoJob, WhatItHandsDownIsReadAsInATemplate) {
   EXPECT_TRUE(wrong.starts_with("metadata.annotations[berth.dev/topology]")) << wrong;
 }
 
+TEST(VolcanoJob, AWordThatIsWrongForSomeTasksIsToldOfThese) {
+  const std::string gpu =
+      "{name: g, replicas: 2, template: {spec: {containers: [{name: c, image: b, resources: {limits: "
+      "{nvidia.com/gpu: 1}}}]}}}";
+  const std::string wrong =
+      enter(job_with("tasks: [" + worker() + ", " + gpu + "]", "annotations: {berth.dev/gpu-memory: 40Gi}")).wrong;
+  EXPECT_TRUE(wrong.starts_with("metadata.annotations[berth.dev/gpu-memory]: Invalid value: \"40Gi\"")) << wrong;
+  EXPECT_TRUE(
+      wrong.ends_with("; this is of task 'worker': leave it out here, and write it in the template of task 'g'"))
+      << wrong;
+}
+
 TEST(VolcanoJob, StaysAsItIsButForHowOftenItTries) {
   const Value before = enter(job_with("tasks: [" + worker() + "]")).object;
   const auto changed = [&](const std::string& spec) { return enter(job_with(spec), &before).wrong; };

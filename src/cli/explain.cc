@@ -18,6 +18,7 @@
 #include "client/account.h"
 #include "client/asking.h"
 #include "client/listing.h"
+#include "client/refusals.h"
 #include "client/work.h"
 #include "client/work_queues.h"
 #include "manifest/timestamp.h"
@@ -37,14 +38,33 @@ struct SeenWork {
   std::vector<Value> own_pods = {};
 };
 
+// One that stands for itself; the others are seen as their Jobs.
+Asked<SeenWork> see_job_set(Transport& server, const Value& set, const std::string& name_space) {
+  const auto jobs = list_objects(server, "jobs.batch", name_space);
+  if (!jobs) return std::unexpected(jobs.error());
+  const auto refused = seen_or_nothing(server, "events", name_space, Refusals::kSelector);
+  if (!refused) return std::unexpected(refused.error());
+  const Refusals refusals(*refused);
+  std::vector<Work> work;
+  add_job_sets(work, {set}, *jobs, refusals);
+  note_refusals(work, refusals);
+  if (!work.empty()) return SeenWork{std::move(work.front())};
+  const std::string_view name = set["metadata"]["name"].text();
+  return std::unexpected(AskFailure{kExitBadInput, names_a_job_set("jobset/" + std::string(name), name)});
+}
+
 Asked<SeenWork> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
   const auto object = read_object(server, name.qualified(), name_space, name.name);
   if (!object) return std::unexpected(not_found_or(object.error(), server, name, name_space));
   if (name.is_pod()) return SeenWork{read_pod_work(*object), {*object}};
+  if (name.is_job_set()) return see_job_set(server, *object, name_space);
   const auto pods = list_objects(server, "pods", name_space);
   if (!pods) return std::unexpected(pods.error());
   std::vector<Value> own = pods_of_job(*pods, (*object)["metadata"]["uid"].text());
   std::vector<Work> work = read_work({*object}, own);
+  const auto refused = seen_or_nothing(server, "events", name_space, Refusals::kSelector);
+  if (!refused) return std::unexpected(refused.error());
+  note_refusals(work, Refusals(*refused));
   return SeenWork{std::move(work.front()), std::move(own)};
 }
 
@@ -101,7 +121,7 @@ int explain(const TypedExplain& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
-  const auto name = parse_work_name(typed.name);
+  const auto name = parse_work_name(typed.name, JobSets::kNamed);
   if (!name) complaints.add_all(name.error());
   if (!complaints.empty()) return complain(complaints);
   const auto server = connect(typed.connection);
@@ -120,7 +140,9 @@ void add_explain(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("explain", "Say why a job or pod waits, or where it runs");
   const auto typed = std::make_shared<TypedExplain>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
-  app.add_option("name", typed->name, "job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's")->required();
+  app.add_option("name", typed->name,
+                 "job/NAME, vcjob/NAME, pod/NAME, or jobset/NAME as long as it has no Jobs; a name alone is a job's")
+      ->required();
   add_output_options(app, typed->output);
   app.footer(
       "Exit codes: 0 it has a place or has ended, 3 there is none of that name, 7 it waits.\n"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "client/refusals.h"
 #include "client/work_queues.h"
 
 namespace berth {
@@ -21,17 +22,21 @@ Asked<std::vector<Work>> see_work(Transport& server, const std::string& name_spa
   if (!pods) return std::unexpected(pods.error());
   auto volcanos = seen_or_nothing(server, "jobs.batch.volcano.sh", name_space);
   if (!volcanos) return std::unexpected(volcanos.error());
+  const auto sets = seen_or_nothing(server, "jobsets.jobset.x-k8s.io", name_space);
+  if (!sets) return std::unexpected(sets.error());
   const auto workloads = seen_or_nothing(server, "workloads.berth.dev", name_space);
   if (!workloads) return std::unexpected(workloads.error());
   std::vector<Value> all = *jobs;
   std::ranges::move(*volcanos, std::back_inserter(all));
   std::vector<Work> work = read_work(all, *pods);
+  add_job_sets(work, *sets, *jobs, Refusals({}));
   take_queues_of_groups(work, *workloads);
   return work;
 }
 
-Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space) {
-  auto objects = list_objects(server, kind, name_space);
+Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space,
+                                          std::string_view fields) {
+  auto objects = list_objects(server, kind, name_space, fields);
   if (objects) return objects;
   const int code = objects.error().exit_code;
   if (code == kExitForbidden || code == kExitNotFound) return std::vector<Value>();
@@ -63,6 +68,13 @@ AskFailure no_such(std::string_view what, std::string_view name, const std::vect
   std::string text = "there is no " + std::string(what) + " " + quote(name);
   text += near.empty() ? "; " : "; did you mean " + near + "? ";
   return {kExitNotFound, text + std::string(remedy) + " shows all"};
+}
+
+std::optional<AskFailure> missing_namespace(Transport& server, const std::string& name_space) {
+  const auto known = read_object(server, "namespaces", "", name_space);
+  if (known || known.error().exit_code != kExitNotFound) return std::nullopt;
+  const auto all = list_objects(server, "namespaces", "");
+  return no_such("namespace", name_space, all ? *all : std::vector<Value>(), "`kubectl get namespaces`");
 }
 
 Asked<std::vector<Value>> only_named(std::vector<Value> objects, const std::vector<std::string>& names,

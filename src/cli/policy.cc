@@ -80,6 +80,7 @@ Result<std::vector<SeenNodes>> read_seen_nodes(const std::string& text) {
     if (!nodes) return nodes.error();
     for (const TraceNode& each : *nodes) {
       SeenNodes made;
+      made.node.name = each.name;
       made.node.gpus = each.gpus;
       const GpuModel* const model = find_gpu_model(each.gpu_model);
       made.node.gpu_memory_mib = model == nullptr ? 0 : model->memory_mib;
@@ -91,7 +92,8 @@ Result<std::vector<SeenNodes>> read_seen_nodes(const std::string& text) {
     return seen;
   }
   Result<std::vector<Value>> objects = std::vector<Value>();
-  if (access(text.c_str(), F_OK) == 0) {
+  const bool is_file = access(text.c_str(), F_OK) == 0;
+  if (is_file) {
     const Result<std::string> file = read_file(text);
     if (!file) return file.error();
     objects = nodes_from_manifest(*file, text);
@@ -99,7 +101,11 @@ Result<std::vector<SeenNodes>> read_seen_nodes(const std::string& text) {
     objects = nodes_from_text(text);
   }
   if (!objects) return objects.error();
-  for (const Value& object : *objects) seen.push_back(seen_node(object));
+  for (const Value& object : *objects) {
+    seen.push_back(seen_node(object));
+    // Groups say how many there are, and not what they are called.
+    if (is_file) seen.back().node.name = object["metadata"]["name"].text();
+  }
   return seen;
 }
 

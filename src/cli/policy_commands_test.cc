@@ -18,6 +18,10 @@ TEST_F(PolicyCommands, LintSaysWhatIsWrongAndFailsOnErrors) {
   const std::string doubtful = file("doubtful.yaml", queue + "{guarantee: {h100: 8}, lendingLimit: {h100: 9}}\n");
   const std::string fine = file("fine.yaml", queue + "{guarantee: {h100: 16}}\n");
   const std::string bound = file("bound.yaml", queue + "{limit: {h100: 16}}\n");
+  const std::string own = file("own.yaml", queue + "{guarantee: {h100: 8}, dedicated: [{key: node, value: nn-1}]}\n");
+  const std::string objects = file("nodes.yaml",
+                                   "apiVersion: v1\nkind: Node\nmetadata: {name: n-1, labels: {nvidia.com/gpu.product: "
+                                   "NVIDIA-H100-80GB-HBM3}}\nstatus: {capacity: {nvidia.com/gpu: 8}}\n");
   const std::string scenario = file("s.txt", "# Larger than its node.\nnodes n 1 gpus=8\nsubmit w gpus=16\n");
   struct Case {
     std::vector<std::string> words;
@@ -35,6 +39,11 @@ TEST_F(PolicyCommands, LintSaysWhatIsWrongAndFailsOnErrors) {
       {{"lint", fine, "--nodes", "2xL4x8"}, 1, "error: no node has GPUs of the flavor 'h100'; the guarantee of 16"},
       {{"lint", bound, "--nodes", "2xL4x8"}, 0, "warning: no node has GPUs of the flavor 'h100'; the limit of 16"},
       {{"lint", fine, "--nodes", file("nodes.csv", nodes_text)}, 1, "more than the 8 that the nodes have"},
+      {{"lint", own, "--nodes", file("nodes.csv", nodes_text)},
+       0,
+       "warning: there is no node 'nn-1', of which a is to"},
+      {{"lint", own, "--nodes", "1xH100x8"}, 0, "0 warnings"},
+      {{"lint", own, "--nodes", objects}, 0, "; name a node that there is, such as n-1"},
       {{"lint", scenario}, 1, scenario + ":3: error: no node is large enough for a pod of w (16 GPUs each)"},
       {{"lint", scenario, fine}, 1, "1 error, 0 warnings, 0 notes"},
       {{"lint", fine, "-o", "json"}, 0, "[]"},

@@ -28,7 +28,12 @@ Result<std::vector<std::string>> journals_at(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path, error)) {
     if (entry.path().extension() == ".journal") found.push_back(entry.path().string());
   }
-  if (found.empty()) return Complaints({path}, "has no journal; name a file, or the folder of a scheduler's --journal");
+  if (found.empty()) {
+    const std::string own = path + (path.ends_with('/') ? "journal" : "/journal");
+    const bool of_plane = fs::is_directory(own, error);
+    return Complaints({path}, of_plane ? "is the folder of a whole control plane; its journals are in " + own
+                                       : "has no journal; name a file, or the folder of a scheduler's --journal");
+  }
   std::ranges::sort(found);
   return found;
 }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/test_command.h"
@@ -80,6 +82,23 @@ TEST_F(Lives, OfThemTheNewestIsMadeAgainWhole) {
   const CommandOutcome outcome = berth_command({"replay", path("")});
   EXPECT_EQ(outcome.exit_code, kExitDone) << outcome.err;
   EXPECT_TRUE(outcome.out.contains("000002.journal: reproduced byte for byte")) << outcome.out;
+}
+
+TEST_F(Lives, AreLookedForWhereTheyAre) {
+  std::filesystem::create_directories(path("plane/journal"));
+  std::filesystem::create_directories(path("empty"));
+  const std::pair<std::string, std::string> cases[] = {
+      {path("plane"), "the folder of a whole control plane; its journals are in " + path("plane/journal")},
+      {path("empty"), "has no journal; name a file"},
+      {path("none"), "there is no such file"},
+  };
+  for (const auto& [folder, complaint] : cases) {
+    for (const char* const command : {"timeline", "replay", "snapshot"}) {
+      const CommandOutcome outcome = berth_command({command, folder});
+      EXPECT_EQ(outcome.exit_code, kExitBadInput) << command;
+      EXPECT_TRUE(outcome.err.contains(complaint)) << command << outcome.err;
+    }
+  }
 }
 
 TEST_F(Lives, AreAskedTheSameByAllCommands) {

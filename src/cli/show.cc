@@ -24,6 +24,7 @@
 #include "client/node_map.h"
 #include "client/other_queue_rows.h"
 #include "client/queue_tree.h"
+#include "client/refusals.h"
 #include "client/reservation_rows.h"
 #include "client/topology_levels.h"
 #include "client/topology_tree.h"
@@ -103,11 +104,8 @@ int say_no_jobs(Transport& server, const TypedShow& typed, const std::string& na
       return fail(no_such(kind.what, kind.name, *queues, kind.remedy));
     }
   }
-  const auto known = name_space.empty() ? Asked<Value>() : read_object(server, "namespaces", "", name_space);
-  if (!known && known.error().exit_code == kExitNotFound) {
-    const auto all = list_objects(server, "namespaces", "");
-    return fail(no_such("namespace", name_space, all ? *all : std::vector<Value>(), "`kubectl get namespaces`"));
-  }
+  const auto missing = name_space.empty() ? std::nullopt : missing_namespace(server, name_space);
+  if (missing) return fail(*missing);
   return say_nothing(no_jobs(typed, name_space));
 }
 
@@ -122,13 +120,16 @@ Asked<std::vector<Work>> chosen_work(const WorkChoice& choice, std::vector<Work>
   return choice.of(std::move(work));
 }
 
-// Jobs, pods, Volcano's Jobs, Workloads and, if they were asked for, LocalQueues.
+// Jobs, pods, Volcano's Jobs, Workloads, JobSets, events of what was refused and, if they were asked for, LocalQueues.
 std::vector<Work> work_seen(const SeenObjects& seen) {
   std::vector<Value> jobs = seen[0];
   jobs.insert(jobs.end(), seen[2].begin(), seen[2].end());
   std::vector<Work> work = read_work(jobs, seen[1]);
+  const Refusals refusals(seen[5]);
+  add_job_sets(work, seen[4], seen[0], refusals);
+  note_refusals(work, refusals);
   take_queues_of_groups(work, seen[3]);
-  if (seen.size() > 4) take_cluster_queues(work, seen[4]);
+  if (seen.size() > 6) take_cluster_queues(work, seen[6]);
   return work;
 }
 
@@ -146,7 +147,9 @@ int show_jobs(const TypedShow& typed) {
   view.kinds = {{"jobs.batch", name_space},
                 {"pods", name_space},
                 {.qualified = "jobs.batch.volcano.sh", .name_space = name_space, .if_allowed = true},
-                {.qualified = "workloads.berth.dev", .name_space = name_space, .if_allowed = true}};
+                {.qualified = "workloads.berth.dev", .name_space = name_space, .if_allowed = true},
+                {.qualified = "jobsets.jobset.x-k8s.io", .name_space = name_space, .if_allowed = true},
+                {.qualified = "events", .name_space = name_space, .fields = Refusals::kSelector, .if_allowed = true}};
   if (kind_of_queue(typed.wish.queue).leads_local_queues) {
     view.kinds.push_back({.qualified = "localqueues.kueue.x-k8s.io", .name_space = name_space, .if_allowed = true});
   }
@@ -277,7 +280,8 @@ int show_nodes(const TypedShow& typed) {
 void add_jobs(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("jobs", "Show jobs, where they run and why they wait");
   const auto typed = std::make_shared<TypedShow>();
-  app.add_option("name", typed->wish.names, "Only these: job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's");
+  app.add_option("name", typed->wish.names,
+                 "Only these: job/NAME, vcjob/NAME, pod/NAME or jobset/NAME; a name alone is a job's");
   app.add_flag("-A,--all-namespaces", typed->all_namespaces, "Of all namespaces");
   app.add_option("-q,--queue", typed->wish.queue, "Only of this queue");
   app.add_option("--state", typed->wish.states,

@@ -100,10 +100,17 @@ AskFailure with_queue_hint(AskFailure failure, Transport& server, const Value& o
   return failure;
 }
 
-Asked<Value> create(const Value& object, const ApiConnection& server, const TypedSubmit& typed, Creation creation) {
+// As kubectl prints it.
+void print_warning(const std::string& text) { fmt::print(stderr, "Warning: {}\n", printable(text)); }
+
+// What is only checked before it is made is warned of once, when it is made.
+enum class Warnings : bool { kUnsaid, kSaid };
+
+Asked<Value> create(const Value& object, const ApiConnection& server, const TypedSubmit& typed, Creation creation,
+                    Warnings warnings) {
   const WorkName kind{.kind = kind_of(object), .name = {}};
-  auto made =
-      create_object(*server.transport, kind.qualified(), namespace_for(object, server, typed), object, creation);
+  auto made = create_object(*server.transport, kind.qualified(), namespace_for(object, server, typed), object, creation,
+                            warnings == Warnings::kSaid ? print_warning : nullptr);
   if (!made) return std::unexpected(with_queue_hint(made.error(), *server.transport, object));
   return made;
 }
@@ -117,7 +124,8 @@ int check_all(const ApiConnection& server, const TypedSubmit& typed, const std::
               OutputFormat format, bool shown) {
   int exit_code = kExitDone;
   for (const Value& each : work) {
-    const auto checked = create(each, server, typed, Creation::kOnlyChecked);
+    const auto checked =
+        create(each, server, typed, Creation::kOnlyChecked, shown ? Warnings::kSaid : Warnings::kUnsaid);
     if (!checked) {
       const int failure = fail(checked.error());
       if (exit_code == kExitDone) exit_code = failure;
@@ -133,7 +141,7 @@ std::pair<std::vector<Submitted>, int> submit_all(const ApiConnection& server, c
                                                   const std::vector<Value>& work, OutputFormat format) {
   std::vector<Submitted> submitted;
   for (const Value& each : work) {
-    const auto made = create(each, server, typed, Creation::kDone);
+    const auto made = create(each, server, typed, Creation::kDone, Warnings::kSaid);
     if (!made) return {submitted, fail(made.error())};
     submitted.push_back({.name = name_of_object(*made), .name_space = namespace_for(each, server, typed)});
     print_submitted(*made, submitted.back().name, " submitted", format);

@@ -114,10 +114,7 @@ int run(const TypedTimeline& typed) {
   const Result<Wanted> options = wanted(typed);
   if (!options) return complain(options.error());
   const Result<RecordedTimeline> read = read_timeline(typed.path, typed.until);
-  if (!read) {
-    complain(read.error());
-    return kExitFailed;
-  }
+  if (!read) return complain(read.error());
   Complaints complaints;
   const Timeline& timeline = read->timeline;
   const Result<RowFilter> filter = rows_of_queue(read->recorded.engine.state, typed.queue);

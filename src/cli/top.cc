@@ -13,6 +13,7 @@
 #include "cli/connection.h"
 #include "cli/inputs.h"
 #include "cli/live_view.h"
+#include "cli/lookup.h"
 #include "cli/stop_signal.h"
 #include "client/asking.h"
 #include "kube/alarm.h"
@@ -29,7 +30,7 @@ struct TypedTop {
   bool once = false;
 };
 
-// Whether the jobs and pods may be seen at all: a mirror would ask again and again.
+// Whether the jobs and pods are there to be seen: a mirror would ask again and again.
 std::optional<AskFailure> refusal(Transport& server, const std::string& name_space) {
   for (const std::string_view kind : {"jobs.batch", "pods"}) {
     ApiCall call;
@@ -42,7 +43,7 @@ std::optional<AskFailure> refusal(Transport& server, const std::string& name_spa
     }
     return failure;
   }
-  return std::nullopt;
+  return name_space.empty() ? std::nullopt : missing_namespace(server, name_space);
 }
 
 int print_one(LiveView& view, const Alarm& clock, TopWish wish) {

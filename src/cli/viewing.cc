@@ -53,6 +53,7 @@ int show_for_ever(Transport& server, const ListingView& view) {
     MirrorOptions options;
     options.qualified = kind.qualified;
     options.name_space = kind.name_space;
+    options.field_selector = kind.fields;
     kinds.push_back(std::move(options));
   }
   WatchedObjects watched(server, kinds);
@@ -83,7 +84,7 @@ int show_for_ever(Transport& server, const ListingView& view) {
 Asked<SeenObjects> see_once(Transport& server, const std::vector<SeenKind>& kinds) {
   SeenObjects seen;
   for (const SeenKind& kind : kinds) {
-    auto objects = list_objects(server, kind.qualified, kind.name_space);
+    auto objects = list_objects(server, kind.qualified, kind.name_space, kind.fields);
     if (!objects && may_lack(kind, objects.error())) objects = std::vector<Value>();
     if (!objects) return std::unexpected(objects.error());
     seen.push_back(std::move(*objects));

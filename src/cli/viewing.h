@@ -15,6 +15,7 @@ namespace berth {
 struct SeenKind {
   std::string qualified;
   std::string name_space = {};  // empty: all
+  std::string fields = {};      // a field selector; empty: all
   bool if_allowed = false;      // whoever may not list it sees none of it
 };
 

@@ -163,9 +163,10 @@ std::string kept_in_words(const ForecastTable& table, Time now) {
   if (more > 0) ahead += " and " + with_separators(more) + " more";
   text += fmt::format("number {} in the line of queue {}{}, {} run\n", with_separators(row.position), row.queue,
                       ahead.empty() ? "" : ": ahead are " + ahead, table.running);
-  text += fmt::format("foretold {} ago by running ahead {} times in {}, with run times of {} that had ended\n",
+  text += fmt::format("foretold {} ago by running ahead {} {} in {}, with run times of {} that had ended\n",
                       format_duration_ms(std::max<std::int64_t>(0, (now - table.asked_at).ms)), row.samples,
-                      format_duration_ms((table.asked_at - table.oldest).ms), with_separators(table.ended_runs));
+                      row.samples == 1 ? "time" : "times", format_duration_ms((table.asked_at - table.oldest).ms),
+                      with_separators(table.ended_runs));
   return text;
 }
 

@@ -222,6 +222,11 @@ TEST_F(Cli, WhenSaysWhatASchedulerThatRunsKeepsReady) {
       << said.out;
   EXPECT_NE(said.out.find("by running ahead 12 times in 30s, with run times of 1,234 that had ended"),
             std::string::npos);
+  ForecastTable first = table(now + seconds(-2));
+  first.rows.front().samples = 1;
+  file("journal/forecasts", to_text(first));
+  EXPECT_TRUE(berth_command({"when", path("journal"), "train"}).out.contains("by running ahead 1 time in 30s"));
+  file("journal/forecasts", to_text(table(now + seconds(-2))));
   const CommandOutcome json = berth_command({"when", path("journal"), "ml/train", "-o", "json"});
   const Json told = Json::parse(json.out);
   EXPECT_GE(told["age_ms"], 2'000);

@@ -162,7 +162,10 @@ std::string place_in_words(const Value& queue, const std::vector<std::string>& n
   const auto own = [&](const Value& each) { return std::ranges::find(names, each.text()) != names.end(); };
   const auto at = std::ranges::find_if(waiting, own);
   if (at == waiting.begin()) return "the first of its line";
-  if (at == waiting.end()) return "not among the first " + std::to_string(waiting.size()) + " of its line";
+  if (at == waiting.end()) {
+    if (waiting.size() == 1) return "not the first of its line, which is " + std::string(waiting.front().text());
+    return "not among the first " + std::to_string(waiting.size()) + " of its line";
+  }
   std::string text = "number " + std::to_string(at - waiting.begin() + 1) + " of its line, after ";
   for (auto each = waiting.begin(); each != at; ++each) {
     text += (each == waiting.begin() ? "" : ", ") + std::string(each->text());

@@ -1,5 +1,6 @@
 #include "client/asking.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/listing.h"
@@ -21,8 +22,11 @@ std::string_view remedy_for(int exit_code, int status, std::string_view message)
   return "";
 }
 
-Asked<Value> answer_of(Transport& transport, ApiCall call, std::string_view what) {
+using Warned = std::function<void(const std::string&)>;
+
+Asked<Value> answer_of(Transport& transport, ApiCall call, std::string_view what, const Warned& warned = nullptr) {
   const ApiAnswer answer = send_and_wait(transport, std::move(call));
+  if (warned) std::ranges::for_each(answer.warnings, warned);
   if (!answer.ok()) return std::unexpected(failure_of(answer, what));
   Result<Value> parsed = parse_json(answer.body);
   if (!parsed) {
@@ -77,11 +81,12 @@ AskFailure failure_of(const ApiAnswer& answer, std::string_view what) {
 }
 
 Asked<void> for_each_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                            const std::function<void(Value&)>& visit) {
+                            const std::function<void(Value&)>& visit, std::string_view fields) {
   std::string continue_at;
   do {
     ApiCall call;
     call.path = api_path(qualified, name_space) + "?limit=" + std::to_string(kPageSize);
+    if (!fields.empty()) call.path += "&fieldSelector=" + percent_encoded(fields);
     if (!continue_at.empty()) call.path += "&continue=" + percent_encoded(continue_at);
     Asked<Value> page = answer_of(transport, std::move(call), what_of("list", qualified, ""));
     if (!page) return std::unexpected(page.error());
@@ -91,10 +96,11 @@ Asked<void> for_each_object(Transport& transport, std::string_view qualified, st
   return {};
 }
 
-Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space) {
+Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space,
+                                       std::string_view fields) {
   std::vector<Value> objects;
-  const auto done =
-      for_each_object(transport, qualified, name_space, [&](Value& each) { objects.push_back(std::move(each)); });
+  const auto keep = [&](Value& each) { objects.push_back(std::move(each)); };
+  const auto done = for_each_object(transport, qualified, name_space, keep, fields);
   if (!done) return std::unexpected(done.error());
   return objects;
 }
@@ -115,13 +121,15 @@ Asked<void> may_list_objects(Transport& transport, std::string_view qualified, s
 }
 
 Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                           const Value& object, Creation creation) {
+                           const Value& object, Creation creation, const Warned& warned) {
   ApiCall call;
   call.method = "POST";
   call.path = api_path(qualified, name_space) + "?fieldManager=berth&fieldValidation=Strict";
   if (creation == Creation::kOnlyChecked) call.path += "&dryRun=All";
   call.body = to_json(object);
-  return answer_of(transport, std::move(call), what_of("submit", qualified, object["metadata"]["name"].text()));
+  const Value& metadata = object["metadata"];
+  const std::string_view name = metadata["name"].text(metadata["generateName"].text());
+  return answer_of(transport, std::move(call), what_of("submit", qualified, name), warned);
 }
 
 Asked<Value> change_object(Transport& transport, std::string_view qualified, std::string_view name_space,

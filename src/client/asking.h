@@ -34,18 +34,21 @@ std::string message_of(const ApiAnswer& answer);
 // `what` was wanted: "list jobs".
 AskFailure failure_of(const ApiAnswer& answer, std::string_view what);
 
-// All objects of a kind; an empty namespace: of all namespaces.
-Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space);
+// All objects of a kind, or those of which these fields are so ("reason=Evicted"); an empty namespace: of all namespaces.
+Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space,
+                                       std::string_view fields = {});
 // The same, page by page, for those who need not keep them all.
 Asked<void> for_each_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                            const std::function<void(Value&)>& visit);
+                            const std::function<void(Value&)>& visit, std::string_view fields = {});
 Asked<Value> read_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                          std::string_view name);
 // Whether a watch of them could begin at all.
 Asked<void> may_list_objects(Transport& transport, std::string_view qualified, std::string_view name_space);
 enum class Creation : bool { kDone, kOnlyChecked };  // the latter by the server's dry run
+// `warned`, if there is one, hears what the server warns of.
 Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                           const Value& object, Creation creation = Creation::kDone);
+                           const Value& object, Creation creation = Creation::kDone,
+                           const std::function<void(const std::string&)>& warned = nullptr);
 // By a merge patch.
 Asked<Value> change_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                            std::string_view name, const Value& patch);

@@ -27,7 +27,8 @@ Work work(const std::string& name, WorkState state, std::int64_t gpus, std::int6
 TEST(WorkChoice, PicksAndSorts) {
   const std::vector<Work> all = {
       work("b", WorkState::kRunning, 8, 1, "x", "{team: v}"), work("c", WorkState::kWaiting, 1, 2, "y", "{team: v}"),
-      work("a", WorkState::kFailed, 4, 3, "x", "{team: w}"), work("d", WorkState::kWaiting, 2, 4, "x", "{}")};
+      work("a", WorkState::kFailed, 4, 3, "x", "{team: w, jobset.sigs.k8s.io/jobset-name: s}"),
+      work("d", WorkState::kWaiting, 2, 4, "x", "{}")};
   struct Case {
     const char* what;
     WorkWish wish;
@@ -37,6 +38,7 @@ TEST(WorkChoice, PicksAndSorts) {
       {"everything", {}, "bcad"},
       {"names", {.names = {"d", "job/b"}}, "bd"},
       {"a pod of that name", {.names = {"pod/b"}}, ""},
+      {"the Jobs of a JobSet", {.names = {"jobset/s"}}, "a"},
       {"a queue", {.queue = "x"}, "bad"},
       {"states", {.states = "waiting,failed"}, "cad"},
       {"labels", {.labels = "team=v"}, "bc"},

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "client/event_time.h"
 #include "client/listing.h"
 #include "client/queue_tree.h"
 #include "manifest/labels.h"
@@ -124,14 +125,6 @@ bool is_ready(const Value& node) {
   const auto& conditions = node["status"]["conditions"].items();
   return std::ranges::any_of(
       conditions, [](const Value& each) { return each["type"].text() == "Ready" && each["status"].text() == "True"; });
-}
-
-Time time_of_event(const Value& event) {
-  for (const Value* const each : {&event["series"]["lastObservedTime"], &event["lastTimestamp"], &event["eventTime"],
-                                  &event["firstTimestamp"], &event["metadata"]["creationTimestamp"]}) {
-    if (const auto at = parse_timestamp(each->text())) return *at;
-  }
-  return {};
 }
 
 std::string lower_case_ascii(std::string_view text) {

@@ -135,6 +135,23 @@ TEST(Top, FitsEveryScreenWithAndWithoutColoursAndUnicode) {
   }
 }
 
+TEST(Top, WhatIsAskedOfGpusStandsApartFromThePods) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("annotations":{"gpu-fraction":"0.25","berth.dev/gpu-sharing":"mps"})", "0/1  0.25/mps"},
+      {R"("annotations":{"gpu-memory":"20000"})", "0/1  20000Mi"},
+      {R"("labels":{})", "0/1      -"},
+  };
+  for (const auto& [asked, cells] : cases) {
+    ClusterPicture cluster;
+    add(cluster, PictureKind::kPods,
+        object(std::string(R"({"metadata":{"name":"p","namespace":"team","uid":"p",)") + asked +
+               R"(},"spec":{"containers":[{}]},"status":{"phase":"Pending"}})"));
+    cluster.settle();
+    const TopPicture picture = draw_top(cluster, {}, {120, 20}, kNow);
+    EXPECT_TRUE(has(picture, cells)) << cells << "\n" << joined(picture);
+  }
+}
+
 TEST(Top, AnEmptyClusterSaysSo) {
   const TopPicture picture = draw_top({}, {}, {40, 10}, kNow);
   EXPECT_TRUE(has(picture, "0 wait, 0 run, 0 ended")) << joined(picture);

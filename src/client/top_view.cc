@@ -19,7 +19,7 @@ constexpr ScreenSize kSmallest{30, 6};
 constexpr std::size_t kRowsForEvents = 22;  // of the screen; smaller ones show none
 constexpr std::size_t kEventsShown = 4;
 constexpr std::size_t kQueuesShownMax = 12;
-constexpr std::size_t kNameColumnsMin = 12, kNameColumnsMax = 40, kQueueColumnsMax = 18;
+constexpr std::size_t kNameColumnsMin = 12, kNameColumnsMax = 40, kQueueColumnsMax = 18, kGpuColumnsMax = 16;
 
 constexpr std::array<std::string_view, 3> kShownNames = {"all", "waiting", "running"};
 constexpr std::array<std::string_view, 3> kNothing = {"nothing waits or runs", "nothing waits", "nothing runs"};
@@ -230,16 +230,18 @@ class Drawing {
     const std::size_t end = std::min(picture_.first + room, rows.size());
     // Only what is seen must stand in order.
     std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(end), Before(wish_.order));
-    std::size_t name = kNameColumnsMin, queue = 5;
+    Columns columns;
     for (std::size_t i = picture_.first; i < end; ++i) {
-      name = std::max(name, columns_of(printable(shown_name(rows[i].second->work))));
-      queue = std::max(queue, columns_of(printable(rows[i].second->work.queue)));
+      const Work& work = rows[i].second->work;
+      columns.name = std::max(columns.name, columns_of(printable(shown_name(work))));
+      columns.queue = std::max(columns.queue, columns_of(printable(work.queue)));
+      columns.gpus = std::max(columns.gpus, columns_of(printable(asked_in_short(work))) + 2);
     }
-    name = std::min({name, kNameColumnsMax, size_.columns * 2 / 5});
-    queue = size_.columns >= 90 ? std::min(queue, kQueueColumnsMax) + 2 : 0;
-    draw_row({"NAME", "QUEUE", "STATE", "PODS", "GPUS", "AGE", "WHY OR HOW FAR"}, name, queue, Style::kDim,
-             Style::kDim);
-    for (std::size_t i = picture_.first; i < end; ++i) draw_work(*rows[i].second, name, queue);
+    columns.name = std::min({columns.name, kNameColumnsMax, size_.columns * 2 / 5});
+    columns.queue = size_.columns >= 90 ? std::min(columns.queue, kQueueColumnsMax) + 2 : 0;
+    columns.gpus = std::min(columns.gpus, kGpuColumnsMax);
+    draw_row({"NAME", "QUEUE", "STATE", "PODS", "GPUS", "AGE", "WHY OR HOW FAR"}, columns, Style::kDim, Style::kDim);
+    for (std::size_t i = picture_.first; i < end; ++i) draw_work(*rows[i].second, columns);
     if (rows.empty()) push(line().add(kNothing[static_cast<std::size_t>(wish_.shown)], Style::kDim));
     // On a screen the footer stays at its bottom.
     while (wish_.hints && picture_.lines.size() < end_of_list) push(line());
@@ -249,18 +251,23 @@ class Drawing {
     std::string name, queue, state, pods, gpus, age, rest;
   };
 
-  void draw_row(const Cells& cells, std::size_t name, std::size_t queue, Style style, Style of_state) {
+  // As wide as what is shown; a queue of 0 is left out.
+  struct Columns {
+    std::size_t name = kNameColumnsMin, queue = 5, gpus = 7;
+  };
+
+  void draw_row(const Cells& cells, const Columns& columns, Style style, Style of_state) {
     ScreenLine row = line();
-    row.cell(cells.name, name, style).gap(2);
-    if (queue > 0) row.cell(cells.queue, queue, style);
+    row.cell(cells.name, columns.name, style).gap(2);
+    if (columns.queue > 0) row.cell(cells.queue, columns.queue, style);
     row.cell(cells.state, 10, of_state);
     if (size_.columns >= 70) row.cell_right(cells.pods, 7, style);
-    row.cell_right(cells.gpus, 7, style);
+    row.gap(1).cell_right(cells.gpus, columns.gpus - 1, style);
     if (size_.columns >= 60) row.cell_right(cells.age, 7, style);
     push(row.gap(2).add(cells.rest, style));
   }
 
-  void draw_work(const LiveWork& live, std::size_t name, std::size_t queue) {
+  void draw_work(const LiveWork& live, const Columns& columns) {
     const Work& work = live.work;
     Cells cells{.name = shown_name(work),
                 .queue = work.queue,
@@ -277,7 +284,7 @@ class Drawing {
     const Style style = work.state == WorkState::kRunning ? Style::kGood
                         : has_no_place_yet(work.state)    ? Style::kWaiting
                                                           : Style::kPlain;
-    draw_row(cells, name, queue, Style::kPlain, style);
+    draw_row(cells, columns, Style::kPlain, style);
   }
 
   std::string progress_of(const LiveWork& live) const {

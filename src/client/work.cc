@@ -11,6 +11,7 @@
 #include "base/wording.h"
 #include "manifest/given_gpus.h"
 #include "manifest/gpu_need.h"
+#include "manifest/job_set_labels.h"
 #include "manifest/label_syntax.h"
 #include "manifest/labels.h"
 #include "manifest/scheduler_name.h"
@@ -29,6 +30,7 @@ constexpr std::size_t kNodesShownMax = 2;
 
 // Sums of what a server says stay far from the ends of 64 bits.
 constexpr std::int64_t kGpuMilliMax = std::int64_t{1} << 40;
+constexpr std::int64_t kPodsMax = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t milli_of_container(const Value& container, std::string_view resource) {
   const Value& resources = container["resources"];
@@ -159,6 +161,14 @@ int count_of(const Value& number, std::int64_t otherwise) {
 
 void say_reason(Work& work, std::string text) { work.reasons = {{std::move(text), work.pods}}; }
 
+// Until whoever makes them says why not.
+constexpr std::string_view kPodsNotMade = "its pods are not made yet";
+constexpr std::string_view kJobsNotMade = "its Jobs are not made yet";
+
+void note_lacking(const PodTally& tally, int wanted, Work& work) {
+  work.pods_lacking = std::max(wanted - tally.waiting - tally.starting - tally.running, 0);
+}
+
 // Of Volcano's: which of its tasks asks most stands for its pods.
 const Value& largest_template(const Value& job) {
   static const Value kNone;
@@ -184,7 +194,9 @@ void note_volcano_phase(const Value& job, Work& work) {
   } else if (!job["metadata"]["deletionTimestamp"].is_null()) {
     work.state = WorkState::kEnding;
   } else if (work.state == WorkState::kWaiting && work.reasons.empty()) {
-    say_reason(work, message.empty() ? "its pods are not made yet" : std::string(message));
+    say_reason(work, std::string(message.empty() ? kPodsNotMade : message));
+  } else if (work.state == WorkState::kWaiting && work.pods_lacking > 0 && !message.empty()) {
+    work.reasons.emplace(work.reasons.begin(), message, work.pods_lacking);
   }
 }
 
@@ -200,12 +212,12 @@ Work read_volcano_work(const Value& job, const PodTally& tally) {
     pods += replicas;
     gpu_milli = std::min(gpu_milli + gpu_milli_of_pod(task["template"]) * replicas, kGpuMilliMax);
   }
-  work.pods = work.pods_at_once =
-      static_cast<int>(std::min<std::int64_t>(pods, std::numeric_limits<std::int32_t>::max()));
+  work.pods = work.pods_at_once = static_cast<int>(std::min(pods, kPodsMax));
   if (gpu_milli != work.gpu_milli()) work.gpu_milli_mixed = gpu_milli;
   const int together = count_of(spec["minAvailable"], work.pods);
   work.gang = together < 2 ? 0 : together;
   take_tally(tally, work);
+  note_lacking(tally, work.pods - tally.succeeded - tally.failed, work);
   note_volcano_phase(job, work);
   return work;
 }
@@ -216,6 +228,27 @@ int wider_gang_of(const Value& metadata) {
   const auto size =
       parse_integer(metadata["annotations"][kGroupSizeAnnotation].text(), 1, std::numeric_limits<std::int32_t>::max());
   return size ? static_cast<int>(*size) : 0;
+}
+
+// What a Job or JobSet says of itself goes before what its pods do. `done`: the condition of those that have succeeded.
+void note_own_words(const Value& job, std::string_view done, Work& work) {
+  const Value& failed = condition_of(job, "Failed");
+  if (failed["status"].text() == "True") {
+    work.state = WorkState::kFailed;
+    say_reason(work, std::string(failed["reason"].text()) + ": " + std::string(failed["message"].text()));
+  } else if (condition_of(job, done)["status"].text() == "True") {
+    work.state = WorkState::kSucceeded;
+    work.pods_ready = count_of(job["status"]["succeeded"], work.pods_ready);
+    work.reasons.clear();
+  } else if (!job["metadata"]["deletionTimestamp"].is_null()) {
+    work.state = WorkState::kEnding;
+  } else if (job["spec"]["suspend"].truth()) {
+    work.state = WorkState::kSuspended;
+    say_reason(work, "its spec.suspend is true");
+  } else {
+    return;
+  }
+  work.pods_lacking = 0;
 }
 
 Work read_job(const Value& job, const PodTally& tally) {
@@ -237,22 +270,10 @@ Work read_job(const Value& job, const PodTally& tally) {
     work.elastic = false;
   }
   take_tally(tally, work);
-  const Value& failed = condition_of(job, "Failed");
-  if (failed["status"].text() == "True") {
-    work.state = WorkState::kFailed;
-    say_reason(work, std::string(failed["reason"].text()) + ": " + std::string(failed["message"].text()));
-  } else if (condition_of(job, "Complete")["status"].text() == "True") {
-    work.state = WorkState::kSucceeded;
-    work.pods_ready = count_of(job["status"]["succeeded"], work.pods_ready);
-    work.reasons.clear();
-  } else if (!job["metadata"]["deletionTimestamp"].is_null()) {
-    work.state = WorkState::kEnding;
-  } else if (spec["suspend"].truth()) {
-    work.state = WorkState::kSuspended;
-    say_reason(work, "its spec.suspend is true");
-  } else if (work.state == WorkState::kWaiting && work.reasons.empty()) {
-    say_reason(work, "its pods are not made yet");
-  }
+  const int succeeded = std::max(tally.succeeded, count_of(job["status"]["succeeded"], 0));
+  note_lacking(tally, std::min(work.pods_at_once, work.pods - std::min(succeeded, work.pods)), work);
+  note_own_words(job, "Complete", work);
+  if (work.state == WorkState::kWaiting && work.reasons.empty()) say_reason(work, std::string(kPodsNotMade));
   return work;
 }
 
@@ -298,7 +319,13 @@ ListingRow row_of(const Work& work, Time now) {
 
 }  // namespace
 
-Result<WorkName> parse_work_name(std::string_view text) {
+std::string names_a_job_set(std::string_view text, std::string_view name) {
+  const std::string of(name);
+  return quote(text) + " is a JobSet; write one of its Jobs, as in job/" + of + "-NAME-0 (`berth jobs jobset/" + of +
+         "` shows them), and to end all of it `kubectl delete jobset " + of + "`";
+}
+
+Result<WorkName> parse_work_name(std::string_view text, JobSets sets) {
   const std::size_t slash = text.find('/');
   const std::string_view kind = slash == std::string_view::npos ? "job" : text.substr(0, slash);
   const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
@@ -312,10 +339,8 @@ Result<WorkName> parse_work_name(std::string_view text) {
   constexpr std::array<std::string_view, 3> kSets = {"jobset", "jobsets", "jobset.jobset.x-k8s.io"};
   const bool set = std::ranges::find(kSets, kind) != kSets.end();
   if (set && is_object_name(name)) {
-    const std::string of(name);
-    return Complaints(quote(text) + " is a JobSet; write one of its Jobs, as in job/" + of +
-                      "-NAME-0 (`berth jobs -l jobset.sigs.k8s.io/jobset-name=" + of +
-                      "` shows them), and to end all of it `kubectl delete jobset " + of + "`");
+    if (sets == JobSets::kNamed) return WorkName{.kind = "jobset", .name = std::string(name)};
+    return Complaints(names_a_job_set(text, name));
   }
   if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod && !volcanos)) {
     return Complaints(quote(text) +
@@ -383,10 +408,47 @@ std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Va
     }
   }
   for (const Value& job : jobs) work.push_back(read_job(job, tallies[job["metadata"]["uid"].text()]));
+  sort_by_creation(work);
+  return work;
+}
+
+void sort_by_creation(std::vector<Work>& work) {
   std::ranges::sort(work, [](const Work& a, const Work& b) {
     return std::tie(a.name_space, a.created, a.name.kind, a.name.name) <
            std::tie(b.name_space, b.created, b.name.kind, b.name.name);
   });
+}
+
+void say_not_made(Work& work, std::string_view why) {
+  std::erase_if(work.reasons,
+                [](const auto& each) { return each.first == kPodsNotMade || each.first == kJobsNotMade; });
+  const std::string what = work.name.is_job_set() ? "its Jobs" : "its pods";
+  work.reasons.emplace(work.reasons.begin(), what + " cannot be made: " + std::string(why), work.pods_lacking);
+}
+
+Work read_job_set_work(const Value& set, int jobs_made) {
+  static const Value kNone;
+  const Value* largest = &kNone;
+  std::int64_t jobs = 0, pods = 0, gpu_milli = 0;
+  for (const Value& part : set["spec"]["replicatedJobs"].items()) {
+    const Value& job = part["template"]["spec"];
+    const int replicas = count_of(part["replicas"], 1);
+    const int parallelism = count_of(job["parallelism"], 1);
+    const int of_job = std::min(parallelism, count_of(job["completions"], parallelism));
+    const std::int64_t each = gpu_milli_of_pod(job["template"]);
+    jobs += replicas;
+    pods = std::min(pods + std::int64_t{replicas} * of_job, kPodsMax);
+    gpu_milli = std::min(gpu_milli + std::min(each * of_job, kGpuMilliMax) * std::min(replicas, 1 << 20), kGpuMilliMax);
+    if (largest == &kNone || each > gpu_milli_of_pod(*largest)) largest = &job["template"];
+  }
+  Work work = work_of(set, "jobset", *largest);
+  work.pods = work.pods_at_once = static_cast<int>(pods);
+  if (gpu_milli != work.gpu_milli()) work.gpu_milli_mixed = gpu_milli;
+  const bool alone = set["metadata"]["annotations"][kGangAnnotation].text() == "false";
+  work.gang = alone || work.pods < 2 ? 0 : work.pods;
+  work.pods_lacking = jobs > jobs_made ? work.pods : 0;
+  say_reason(work, std::string(kJobsNotMade));
+  note_own_words(set, "Completed", work);
   return work;
 }
 
@@ -423,6 +485,8 @@ std::string nearest_work(const WorkName& name, const std::vector<Work>& work) {
   std::vector<std::string_view> known;
   for (const Work& each : work) {
     if (each.name.kind == name.kind) known.push_back(each.name.name);
+    const std::string_view set = each.labels[kJobSetNameLabel].text();
+    if (name.is_job_set() && !set.empty()) known.push_back(set);
   }
   const std::string_view near = nearest_word(name.name, known);
   return near.empty() ? std::string() : name.kind + "/" + std::string(near);

@@ -18,17 +18,25 @@ namespace berth {
 
 // "job/hello", "vcjob/train", "pod/p1"; a name alone is a job's.
 struct WorkName {
-  std::string kind = "job";  // or "vcjob", which is Volcano's, or "pod"
+  std::string kind = "job";  // or "vcjob", which is Volcano's, "jobset" or "pod"
   std::string name;
 
   std::string to_string() const { return kind + "/" + name; }
   bool is_pod() const { return kind == "pod"; }
+  bool is_job_set() const { return kind == "jobset"; }
   std::string qualified() const {
-    return kind == "job" ? "jobs.batch" : kind == "vcjob" ? "jobs.batch.volcano.sh" : "pods";
+    return kind == "job"     ? "jobs.batch"
+           : kind == "vcjob" ? "jobs.batch.volcano.sh"
+           : is_job_set()    ? "jobsets.jobset.x-k8s.io"
+                             : "pods";
   }
   friend bool operator==(const WorkName&, const WorkName&) = default;
 };
-Result<WorkName> parse_work_name(std::string_view text);
+// Most commands are about what has pods: they refuse a JobSet, and say what to write.
+enum class JobSets : bool { kRefused, kNamed };
+Result<WorkName> parse_work_name(std::string_view text, JobSets sets = JobSets::kRefused);
+// Of the text that names the JobSet `name`.
+std::string names_a_job_set(std::string_view text, std::string_view name);
 
 enum class WorkState : std::uint8_t {
   kWaiting,    // no pod of it has a place
@@ -58,6 +66,7 @@ struct Work {
   int pods = 1;          // it wants in all
   int pods_at_once = 1;  // it wants to run together
   int pods_ready = 0;    // of pods: run or have succeeded
+  int pods_lacking = 0;  // of those at once: are not made
   int gang = 0;          // pods that start together; 0: each for itself
   bool elastic = false;  // so many of them, or one, are enough to start
   std::int64_t gpu_milli_per_pod = 0;
@@ -78,6 +87,11 @@ std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Va
 
 // One Job; `pods` are its own.
 Work read_job_work(const Value& job, const std::vector<const Value*>& pods);
+// A JobSet of which so many Jobs are made, as something that waits by itself.
+Work read_job_set_work(const Value& set, int jobs_made);
+// Puts it first that what is lacking cannot be made.
+void say_not_made(Work& work, std::string_view why);
+void sort_by_creation(std::vector<Work>& work);
 // The uid of the Job that controls a pod; empty: none does.
 std::string_view job_uid_of_pod(const Value& pod);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/job_set_labels.h"
 
 namespace berth {
 namespace {
@@ -65,11 +66,17 @@ bool goes_before(const Work& a, const Work& b, WorkOrder order) {
   return false;
 }
 
+// A JobSet's name is that of its Jobs too.
+bool is_named(const Work& work, const WorkName& name) {
+  return work.name == name || (name.is_job_set() && work.labels[kJobSetNameLabel].text() == name.name);
+}
+
 }  // namespace
 
 std::vector<Work> WorkChoice::of(std::vector<Work> work) const {
   std::erase_if(work, [&](const Work& each) {
-    return (!names.empty() && std::ranges::find(names, each.name) == names.end()) ||
+    const auto names_it = [&](const WorkName& name) { return is_named(each, name); };
+    return (!names.empty() && std::ranges::none_of(names, names_it)) ||
            (!queue.empty() && each.queue != queue && each.cluster_queue != queue) ||
            (!states.empty() && std::ranges::find(states, each.state) == states.end()) || !labels.matches(each.labels);
   });
@@ -81,7 +88,8 @@ std::vector<Work> WorkChoice::of(std::vector<Work> work) const {
 std::vector<WorkName> WorkChoice::missing_from(const std::vector<Work>& work) const {
   std::vector<WorkName> missing;
   for (const WorkName& name : names) {
-    if (std::ranges::find(work, name, &Work::name) == work.end()) missing.push_back(name);
+    const auto is_it = [&](const Work& each) { return is_named(each, name); };
+    if (std::ranges::none_of(work, is_it)) missing.push_back(name);
   }
   return missing;
 }
@@ -98,7 +106,7 @@ Result<WorkChoice> parse_work_wish(const WorkWish& wish) {
   WorkChoice choice;
   Complaints complaints;
   for (const std::string& text : wish.names) {
-    const auto name = parse_work_name(text);
+    const auto name = parse_work_name(text, JobSets::kNamed);
     if (name) {
       choice.names.push_back(*name);
     } else {

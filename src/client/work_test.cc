@@ -111,8 +111,9 @@ TEST(Work, OfAJobSetItIsSaidWhatToWrite) {
     ASSERT_FALSE(name);
     EXPECT_EQ(name.error().to_string(),
               "'" + kind +
-                  "/js' is a JobSet; write one of its Jobs, as in job/js-NAME-0 (`berth jobs -l "
-                  "jobset.sigs.k8s.io/jobset-name=js` shows them), and to end all of it `kubectl delete jobset js`\n");
+                  "/js' is a JobSet; write one of its Jobs, as in job/js-NAME-0 (`berth jobs jobset/js` shows them), "
+                  "and to end all of it `kubectl delete jobset js`\n");
+    EXPECT_EQ(parse_work_name(kind + "/js", JobSets::kNamed).value(), (WorkName{.kind = "jobset", .name = "js"}));
   }
 }
 
@@ -223,6 +224,9 @@ TEST(Work, NamesAreOfJobsUnlessTheySayOtherwise) {
   const std::vector<Work> work = read_work(objects(kJob), {});
   EXPECT_EQ(nearest_work({.kind = "job", .name = "trains"}, work), "job/train");
   EXPECT_EQ(nearest_work({.kind = "pod", .name = "trains"}, work), "");
+  const std::vector<Work> of_set =
+      read_work(objects("metadata: {name: js-w-0, labels: {jobset.sigs.k8s.io/jobset-name: train}}\nspec: {}\n"), {});
+  EXPECT_EQ(nearest_work({.kind = "jobset", .name = "trains"}, of_set), "jobset/train");
 }
 
 TEST(Listing, AlignsCharactersAndObeysNoTerminalCodes) {
@@ -676,6 +680,7 @@ TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
   EXPECT_EQ(account.facts["evictions"].items().size(), 2U);
   for (const auto& [waiting_now, place] :
        std::vector<std::pair<std::string, std::string>>{{"[ml/train, web/old]", "the first of its line"},
+                                                        {"[web/a]", "not the first of its line, which is web/a"},
                                                         {"[web/a, web/b]", "not among the first 2 of its line"},
                                                         {"[ml/a, web/b]", "the first of its line"},
                                                         {"[web/b, ml/a]", "number 2 of its line, after web/b"}}) {

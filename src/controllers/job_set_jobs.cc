@@ -75,7 +75,7 @@ Value marks_of(const Value& set, std::size_t part, std::int64_t index) {
   const Value& replicated = set["spec"]["replicatedJobs"].items()[part];
   const Numbering all = numbering_of(set, part, false), group = numbering_of(set, part, true);
   const std::string key = std::string(metadata["namespace"].text()) + "/" + job_name_of(set, replicated, index);
-  Value marks = Value::map_of({{"jobset.sigs.k8s.io/jobset-name", metadata["name"]},
+  Value marks = Value::map_of({{std::string(kJobSetNameLabel), metadata["name"]},
                                {std::string(kJobSetUidLabel), metadata["uid"]},
                                {std::string(kReplicatedJobLabel), replicated["name"]},
                                {std::string(kReplicasLabel), std::to_string(replicas_of(replicated))},

@@ -327,6 +327,10 @@ void CurlTransfer::finish(int code) {
   curl_easy_getinfo(easy_, CURLINFO_RETRY_AFTER, &retry_after_s);
   answer.retry_after_s = static_cast<int>(std::clamp<curl_off_t>(retry_after_s, 0, 3600));
   if (answer.retry_after_s == 0 && !answer.ok()) answer.retry_after_s = retry_after_s_in(answer.body);
+  curl_header* warning = nullptr;
+  for (std::size_t i = 0; curl_easy_header(easy_, "Warning", i, CURLH_HEADER, -1, &warning) == CURLHE_OK; ++i) {
+    if (std::string text = warning_in(warning->value); !text.empty()) answer.warnings.push_back(std::move(text));
+  }
   on_end_(std::move(answer));
 }
 

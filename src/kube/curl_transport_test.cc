@@ -202,6 +202,19 @@ TEST(CurlTransport, ReadsRetryAfterFromHeaderOrStatus) {
   EXPECT_EQ(send_and_wait(*transport, {.path = "/status"}).retry_after_s, 3);
 }
 
+TEST(CurlTransport, ReadsWhatTheServerWarnsOf) {
+  const RawServer server([](Connection& connection, const std::string& request) {
+    const bool warns = has(request, "/warned");
+    connection.answer(201, "{}",
+                      warns ? "Warning: 299 - \"it says \\\"no\\\"\"\r\nWarning: 299 - \"and more\"\r\n" : "");
+    return true;
+  });
+  const auto transport = connect(server);
+  EXPECT_EQ(send_and_wait(*transport, {.path = "/warned"}).warnings,
+            (std::vector<std::string>{"it says \"no\"", "and more"}));
+  EXPECT_TRUE(send_and_wait(*transport, {.path = "/x"}).warnings.empty()) << "on the connection of the one before";
+}
+
 TEST(CurlTransport, NoMoreCallsAreInFlightThanAllowed) {
   // Each call waits for a second one beside it, so both places are used; a third would be seen.
   std::mutex mutex;

@@ -123,6 +123,17 @@ std::string text_of_failure(const ApiAnswer& answer) {
   return text;
 }
 
+std::string warning_in(std::string_view header) {
+  const std::size_t begin = header.find('"');
+  if (begin == std::string_view::npos) return "";
+  std::string text;
+  for (std::size_t i = begin + 1; i < header.size() && header[i] != '"'; ++i) {
+    if (header[i] == '\\' && i + 1 < header.size()) ++i;
+    text += header[i];
+  }
+  return text;
+}
+
 int retry_after_s_in(std::string_view body) {
   const std::optional<Value> status = status_in(body);
   if (!status) return 0;

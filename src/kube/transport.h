@@ -22,6 +22,7 @@ struct ApiAnswer {
   int status = 0;         // 0: no answer came
   std::string body = {};  // JSON, or the error's text when status is 0
   int retry_after_s = 0;
+  std::vector<std::string> warnings = {};  // of what was done all the same
 
   bool ok() const { return status / 100 == 2; }
 };
@@ -57,6 +58,8 @@ std::string percent_encoded(std::string_view text);
 
 // Of an answer that is not ok(), for people: "403 Forbidden: pods is forbidden: ...", or why no answer came. One line.
 std::string text_of_failure(const ApiAnswer& answer);
+// The text of a header Warning: `299 - "text"`; empty: there is none.
+std::string warning_in(std::string_view header);
 // details.retryAfterSeconds of a Status object; 0 if `body` is none or names no delay. At most an hour.
 int retry_after_s_in(std::string_view body);
 

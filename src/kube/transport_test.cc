@@ -70,6 +70,18 @@ TEST(Transport, ReadsTheDelayThatAStatusAsksFor) {
   EXPECT_EQ(retry_after_s_in("{"), 0);
 }
 
+TEST(Transport, ReadsWarnings) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"(299 - "a pod asks 9")", "a pod asks 9"},
+      {R"(299 host "a \"b\" \\ c" "date")", R"(a "b" \ c)"},
+      {R"(299 - "not closed)", "not closed"},
+      {R"(299 - "ends in \)", R"(ends in \)"},
+      {"299 - none", ""},
+      {"", ""},
+  };
+  for (const auto& [header, text] : cases) EXPECT_EQ(warning_in(header), text) << header;
+}
+
 TEST(Transport, SendAndWaitWaits) {
   ScriptedTransport transport;
   transport.answer = [](const ApiCall& call) { return ApiAnswer{.status = 200, .body = call.path}; };

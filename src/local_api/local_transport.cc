@@ -57,6 +57,7 @@ ApiAnswer answer_of(HttpReply reply) {
   ApiAnswer answer{.status = reply.status, .body = std::move(reply.body), .retry_after_s = 0};
   for (const auto& part : reply.parts) answer.body += *part;
   for (const auto& [name, value] : reply.headers) {
+    if (name == "Warning") answer.warnings.push_back(warning_in(value));
     if (name == "Retry-After") std::from_chars(value.data(), value.data() + value.size(), answer.retry_after_s);
   }
   return answer;

@@ -13,7 +13,7 @@ namespace berth {
 
 // Equal machines, before it is known of which flavor they are.
 struct SeenNodes {
-  Node node;  // its flavor is open
+  Node node;  // its flavor is open; so is its name where nobody says it
   std::string gpu_model;
   std::vector<std::pair<std::string, std::string>> labels;
   std::int64_t count = 1;

@@ -215,6 +215,20 @@ class TreeLinter {
     });
   }
 
+  // Of nodes that are only counted nobody knows what they are called.
+  void look_at_named_node(QueueId queue, const std::string& node) {
+    std::vector<std::string_view> known;
+    for (const PolicyNodes& each : *policy_.fleet) {
+      if (each.node.name.empty() || each.node.name == node) return;
+      known.push_back(each.node.name);
+    }
+    const std::string_view near = nearest_word(node, known);
+    find(Severity::kWarning, "dedicated-to-no-node", at(queue).place, {name(queue)},
+         "there is no node " + quote(node) + ", of which " + name(queue) + " is to have its own",
+         "it does not have it, and its floor is kept on nodes that others use, too",
+         near.empty() ? "name a node that there is" : "name a node that there is, such as " + std::string(near));
+  }
+
   void look_at_own_nodes(QueueId queue) {
     const std::vector<Label>& own = quota(queue).dedicated;
     if (own.empty()) return;
@@ -229,7 +243,10 @@ class TreeLinter {
                  ", of which neither is above the other",
              "no work may go there at all", "name them for one of the two, or for a queue above both");
       }
-      if (policy_.fleet && label.key != kNodeLevel && !some_node_says(label)) {
+      if (!policy_.fleet) continue;
+      if (label.key == kNodeLevel) {
+        look_at_named_node(queue, label.value);
+      } else if (!some_node_says(label)) {
         find(Severity::kWarning, "dedicated-to-no-node", at(queue).place, {name(queue)},
              "no node says " + label.key + "=" + label.value + ", of which " + name(queue) + " is to have its own",
              "it has none, and its floor is kept on nodes that others use, too",

@@ -75,7 +75,7 @@ struct PolicyWorkload {
 
 // So many equal nodes.
 struct PolicyNodes {
-  Node node;  // without its name
+  Node node;  // without its name where that is not known
   std::int64_t count = 1;
 };
 

@@ -1,10 +1,11 @@
 #include "sim/recorded_names.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+
+#include "manifest/work_kinds.h"
 
 namespace berth {
 namespace {
@@ -25,16 +26,10 @@ bool is_suffix_of_pod(std::string_view suffix) {
 
 // "w" of "job/w", "pod/w", "jobset.jobset.x-k8s.io/w": of all that makes pods, since a journal does not know what somebody is.
 std::string_view without_kind(std::string_view meant) {
-  constexpr auto kKinds = std::to_array<std::string_view>(
-      {"job",         "jobs",   "vcjob",       "vcjobs",      "vj",        "pod",     "pods",
-       "po",          "jobset", "jobsets",     "podgroup",    "podgroups", "pg",      "workload",
-       "workloads",   "lws",    "raycluster",  "rayclusters", "rayjob",    "rayjobs", "leaderworkerset",
-       "pytorchjob",  "tfjob",  "xgboostjob",  "paddlejob",   "jaxjob",    "mpijob",  "leaderworkersets",
-       "pytorchjobs", "tfjobs", "xgboostjobs", "paddlejobs",  "jaxjobs",   "mpijobs"});
   const std::size_t slash = meant.find('/');
   if (slash == std::string_view::npos) return meant;
   const std::string_view kind = meant.substr(0, std::min(slash, meant.find('.')));
-  return std::ranges::find(kKinds, kind) != kKinds.end() ? meant.substr(slash + 1) : meant;
+  return names_work_kind(kind) ? meant.substr(slash + 1) : meant;
 }
 
 Closeness closeness(std::string_view recorded, std::string_view meant) {

@@ -33,6 +33,7 @@ TEST(WhoIsMeant, IsHeWhoIsNotOver) {
       {"jobset/aa", 0},           // all of it starts together under its name
       {"podgroup/ml/w", 5},       //
       {"lws/w", 5},               //
+      {"trainjob/w", 5},          // whatever is served and makes pods
       {"job.batch/w", 5},         // with the group of its kind
       {"pod/el-2-xfh7w", 3},      // as berth jobs calls who belongs to no job
       {"el", 1},                  // a Job whose pods are numbered, by the one that runs beside its steps

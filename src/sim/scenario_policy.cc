@@ -105,9 +105,10 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   const bool some_own =
       std::ranges::any_of(state.queues(), [](const Queue& each) { return !each.quota.dedicated.empty(); });
   if (some_spare || some_own || !policy.trust.empty() || !state.flavors_with_cells().empty()) {
-    // Of which domains and whose they are counts, and whether they are spares.
+    // What they are called, of which domains and whose they are counts, and whether they are spares.
     for (std::size_t i = 0; i < state.nodes(); ++i) {
       Node node = types.nodes[types.of_node[i]];
+      node.name = state.node(NodeId(i)).name;
       node.labels = state.node(NodeId(i)).labels;
       node.spare = state.node(NodeId(i)).spare;
       policy.fleet->push_back({std::move(node), 1});

@@ -77,6 +77,8 @@ def check_submitting(checks):
     words = made["spec"]["template"]["spec"]["containers"][0]["command"]
     checks.note("words after -- reach the container", [] if words == ["/bin/My_Prog", "--name", "-x", ""] else [str(words)])
     checks.note("the name", [] if made["metadata"]["name"].startswith("my-prog-") else [made["metadata"]["name"]])
+    checks.expect("submit --name wide --gpus 9 -- x", 0, r"^job/wide submitted\n$", r"^Warning: a pod asks 9 of nvidia.com/gpu, and no node has more than 8")
+    checks.expect("cancel wide", 0, None, "")
     checks.expect("submit --name part --gpus 0.5 --queue default -o name -- sleep 1", 0, r"^job/part\n$", "")
 
 
@@ -97,6 +99,7 @@ def check_showing(checks):
     checks.expect("jobs -A -q defualt", 3, "", r"did you mean default\?")
     checks.expect("jobs -n nowhere", 3, "", r"there is no namespace 'nowhere'")
     checks.expect("jobs -n defualt", 3, "", r"did you mean default\?")
+    checks.expect("top --once -n defualt", 3, "", r"did you mean default\?")
     checks.expect("jobs -n kube-system", 0, "", r"No jobs in namespace kube-system; -A shows all")
     checks.expect("explain huge", 7, r"why +Invalid: room for [12] of 9 pods \(3 nodes: .*\); never: ", "")
     checks.until("queue", r"default +- +fifo-skip +[^ ]+ +[^ ]+ +[^ ]+ +2 +.*open")
