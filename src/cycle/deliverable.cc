@@ -1,6 +1,7 @@
 #include "cycle/deliverable.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -187,6 +188,49 @@ bool is_in_nobodys_way(const State& state, const Taken& taken) {
       taken, [&](const auto& each) { return each.second || state.flavors_with_cells().contains(each.first); });
 }
 
+// On which somebody is, in the trial, who is inside that floor.
+std::int64_t gpus_used_inside(const State& state, const Trial& trial, QueueId floor, FlavorId flavor) {
+  const QuotaLedger& quotas = trial.quotas();
+  std::map<NodeId, std::uint64_t> used;
+  const auto use = [&](const GpusOfNode& each) {
+    if (FlavorId(trial.ledger().node(each.node).flavor) == flavor) used[each.node] |= each.gpus.bits();
+  };
+  const auto is_inside = [&](const QuotaUnit& unit) {
+    return !unit.covered_at.is_none() && state.is_below(unit.covered_at, floor);
+  };
+  for (std::size_t i = 0; i < state.queues().size(); ++i) {
+    if (!state.is_below(QueueId(i), floor)) continue;
+    for (const UnitId id : quotas.units_in(QueueId(i))) {
+      if (!is_inside(quotas.unit(id))) continue;
+      for_each_pod(state, quotas.unit(id).workload, [&](const Pod& pod) {
+        if (!pod.gpus.empty()) use({pod.node, pod.gpus});
+      });
+    }
+  }
+  for (const PlacedGpus& each : trial.placed()) {
+    const QuotaUnit& unit = quotas.unit(each.unit);
+    if (each.moved || unit.workload != each.workload || !is_inside(unit)) continue;
+    for (const GpusOfNode& gpus : each.gpus) use(gpus);
+  }
+  std::int64_t gpus = 0;
+  for (const auto& [node, bits] : used) gpus += std::popcount(bits);
+  return gpus;
+}
+
+// Who takes whole GPUs is in the way of others' floors as well where parts of GPUs that are inside his own leave too few whole ones for
+// that. So a queue that broke up its own floor waits, and nobody else does.
+void count_whole_beside_parts(const State& state, const Trial& trial, QueueId floor, const Start& start, Taken& taken) {
+  const std::vector<GpusOfNode> comes = gpus_by_node(state, start);
+  for (auto& [flavor, parts] : taken) {
+    if (parts || trial.ledger().totals(flavor).are_whole() || state.flavors_with_cells().contains(flavor)) continue;
+    std::int64_t gpus = gpus_used_inside(state, trial, floor, flavor);
+    for (const GpusOfNode& each : comes) {
+      gpus += FlavorId(trial.ledger().node(each.node).flavor) == flavor ? each.gpus.size() : 0;
+    }
+    parts = gpus * kMilliPerGpu > trial.quotas().tree().floor(floor)[Dim(flavor, Resource::kGpu).index()];
+  }
+}
+
 // It is inside a floor, or may come there while it runs.
 bool may_stay(const QuotaUnit& unit) { return !unit.covered_at.is_none() || unit.could_be_covered(); }
 
@@ -200,11 +244,15 @@ namespace {
 bool leaves_floors_whole_at(const State& state, const Trial& trial, const Start& start, Time gone, const Hours& hours) {
   const Time end = end_of(state, start, gone);
   const std::vector<TakenPlace> places = taken_places(state, trial, start, end);
-  if (is_in_nobodys_way(state, taken_by(state, trial, start)) && places.empty()) return true;
+  const Taken all_taken = taken_by(state, trial, start);
+  const bool beside_parts =
+      std::ranges::any_of(all_taken, [&](const auto& each) { return !trial.ledger().totals(each.first).are_whole(); });
+  if (is_in_nobodys_way(state, all_taken) && places.empty() && !beside_parts) return true;
   const QueueId covered_at = would_be_covered_at(state, trial, start, end);
   if (covered_at.is_none()) return true;
   if (!leaves_promised_slices(state, trial, covered_at, places, {}, hours)) return false;
-  const Taken taken = taken_by(state, trial, start, covered_at);
+  Taken taken = taken_by(state, trial, start, covered_at);
+  count_whole_beside_parts(state, trial, covered_at, start, taken);
   if (is_in_nobodys_way(state, taken)) return true;
   const Workload& workload = state.workload(start.workload);
   return worsens_nothing(state, trial, taken,

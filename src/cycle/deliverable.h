@@ -17,7 +17,8 @@ namespace berth {
 
 // False where the start would be covered, and with it less of what floors promise beside its own line of queues could be given
 // than before, whoever gave back: of a flavor in which floors come in whole domains those, and what else is promised beside them;
-// else whole GPUs, which only parts of GPUs are in the way of; and on GPUs that are cut, or may be, slices that are promised by their
+// else whole GPUs, which only parts of GPUs are in the way of, and who asks whole ones beside parts of its own line's, where these are on
+// more GPUs than its floor has; and on GPUs that are cut, or may be, slices that are promised by their
 // profile (promised_slices.h). So who takes no device, no domain and no place more than before is in nobody's way. `gone`: when all have
 // left who go for it. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start, Time gone);

@@ -638,6 +638,7 @@ class Inspection {
       sum.cpu_milli += node.cpu_milli;
       sum.memory_bytes += node.memory_bytes;
       sum.gpu_milli += node.gpu_milli;
+      sum.whole_gpus += node.whole_gpus;
     }
     for (std::size_t flavor = 0; flavor < kFlavorsMax; ++flavor) {
       expect(sums[flavor] == ledger.totals(FlavorId(flavor)), {"flavor", flavor}, " has wrong totals");

@@ -487,6 +487,7 @@ void Ledger::add_to_totals(const NodeFree& node, std::int64_t sign) {
   totals.cpu_milli += sign * node.cpu_milli;
   totals.memory_bytes += sign * node.memory_bytes;
   totals.gpu_milli += sign * node.gpu_milli;
+  totals.whole_gpus += sign * node.whole_gpus;
 }
 
 void Ledger::note_change(NodeId node) {

@@ -165,7 +165,10 @@ struct FreeTotals {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t gpu_milli = 0;
+  std::int64_t whole_gpus = 0;
 
+  // Of what is free nothing is on a GPU that is taken in part.
+  bool are_whole() const { return gpu_milli == whole_gpus * kMilliPerGpu; }
   friend bool operator==(const FreeTotals&, const FreeTotals&) = default;
 };
 

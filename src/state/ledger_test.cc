@@ -34,8 +34,8 @@ TEST(Ledger, ANewNodeIsAllFree) {
   EXPECT_EQ(ledger.gpu_memory_mib(NodeId(0)).size(), 4u);
   EXPECT_EQ(ledger.node(NodeId(1)).pods, 7);
   EXPECT_TRUE(ledger.gpu_milli(NodeId(1)).empty());
-  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 4000}));
-  EXPECT_EQ(ledger.totals_without_gpus(), (FreeTotals{5, 6, 0}));
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 4000, 4}));
+  EXPECT_EQ(ledger.totals_without_gpus(), (FreeTotals{5, 6, 0, 0}));
 }
 
 Move part_of_first_gpu(std::size_t sharer, std::int32_t milli) {
@@ -210,7 +210,8 @@ TEST(Ledger, AMoveTakesWhatIsAskedAndTheInverseGivesItBack) {
     ledger.apply(move);
     EXPECT_EQ(ledger.node(NodeId(0)), c.left) << c.what;
     EXPECT_EQ(ledger.kinds(NodeId(0))[c.kind], c.request.gpus > 0 ? 1 : 0) << c.what;
-    EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{c.left.cpu_milli, c.left.memory_bytes, c.left.gpu_milli}))
+    EXPECT_EQ(ledger.totals(FlavorId(0)),
+              (FreeTotals{c.left.cpu_milli, c.left.memory_bytes, c.left.gpu_milli, c.left.whole_gpus}))
         << c.what;
     ledger.apply(inverse(move));
     EXPECT_TRUE(ledger.same_as(before)) << c.what;
@@ -240,12 +241,12 @@ TEST(Ledger, AClosedNodeCountsInNoTotal) {
   ledger.add(gpu_node(2));
   const Ledger before = ledger;
   ledger.set_open(NodeId(0), false);
-  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 2000}));
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 2000, 2}));
   const Move move{.request = {.gpus = 1, .gpu_milli = 1000}, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
   ledger.apply(move);
-  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 2000}));
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 2000, 2}));
   ledger.set_open(NodeId(0), true);
-  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{20'000, 200, 3000}));
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{20'000, 200, 3000, 3}));
   ledger.apply(inverse(move));
   EXPECT_TRUE(ledger.same_as(before));
 }
