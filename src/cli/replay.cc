@@ -149,7 +149,7 @@ std::string explained(const Recorded& recorded, WorkloadId id) {
   text += changes.empty() ? "no small change starts it now\n" : "it would start at once\n";
   for (const SmallestChange& change : changes) {
     const bool of_another = change.kind == ChangeKind::kEnd;
-    text += "  " + (of_another ? "if " + recorded.workloads[change.other.index()] + " ended" : change.text) + "\n";
+    text += "  " + (of_another ? change.text_naming(recorded.workloads[change.other.index()]) : change.text) + "\n";
   }
   return text;
 }

@@ -503,11 +503,17 @@ std::optional<Claimed> attempt_with_reservations_elsewhere(OneCycle& cycle, Work
   return std::move(*claimed);
 }
 
-// Whether nothing but what is reserved, and what is promised to others there, is in its way to free room.
-bool would_fit_without_reservations(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+// As if nothing were reserved. The trial is left as it was found.
+std::variant<Claimed, Refused> attempt_without_reservations(OneCycle& cycle, WorkloadId candidate,
+                                                            RefusedRequests& refused) {
   const Trial::Mark mark = cycle.trial.mark();
   auto outcome = Attempt(cycle, candidate, refused, Heeding::kNone).make();
   cycle.trial.rollback_to(mark);
+  return outcome;
+}
+
+// In free room, or in what is promised to others there.
+bool is_of_free_room(const std::variant<Claimed, Refused>& outcome) {
   if (const Refused* const why = std::get_if<Refused>(&outcome)) return why->gate == ReasonCode::kReserved;
   const Claimed& claimed = std::get<Claimed>(outcome);
   return claimed.evictions.empty() && claimed.migrations.empty();
@@ -532,9 +538,13 @@ std::variant<Claimed, Refused> attempt(OneCycle& cycle, WorkloadId candidate, Re
     if (std::holds_alternative<Claimed>(instead)) return instead;
     if (auto claimed = attempt_with_reservations_elsewhere(cycle, candidate, refused, covered_at)) return *claimed;
   }
-  if (would_fit_without_reservations(cycle, candidate, refused)) {
-    Refused& why = std::get<Refused>(outcome);
+  const auto without = attempt_without_reservations(cycle, candidate, refused);
+  Refused& why = std::get<Refused>(outcome);
+  if (is_of_free_room(without)) {
     why = {.missing = 1, .gate = ReasonCode::kReserved, .by_quota = why.by_quota};
+  } else if (const Refused* const lacks = std::get_if<Refused>(&without)) {
+    // As soon as only what is reserved is in its way it is tried again, and told so.
+    why.missing = std::min(why.missing, lacks->missing);
   }
   return outcome;
 }

@@ -44,8 +44,9 @@ std::optional<Beginning> beginning_after(const State& state, WorkloadId id, Time
 void tell_of_graces(const State& state, WorkloadId id, Time now, SmallestChange& change) {
   const auto beginning = beginning_after(state, id, now, change.events);
   if (!beginning || !beginning->waits) return;
-  change.text += beginning->at > now ? " (others have " + format_duration_ms((beginning->at - now).ms) + " to leave)"
-                                     : std::string(" (once others have left)");
+  change.graces = beginning->at > now ? " (others have " + format_duration_ms((beginning->at - now).ms) + " to leave)"
+                                      : std::string(" (once others have left)");
+  change.text += change.graces;
 }
 
 // The sorts of change that are tried, each from the smallest on.

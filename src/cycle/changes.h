@@ -42,6 +42,10 @@ struct SmallestChange {
   std::vector<Event> events;  // these facts, and a cycle later it has room
   std::string text;           // "with 3 of its 4 pods"; where others have to leave first, with how long they have
   WorkloadId other = {};      // of kEnd: who ends
+  std::string graces = {};    // of the text: how long they have
+
+  // The text of kEnd, with the name of who ends.
+  std::string text_naming(std::string_view who_ends) const { return "if " + std::string(who_ends) + " ended" + graces; }
 };
 
 // What is tried of each kind and subject, at most; what is not found in that is not told.

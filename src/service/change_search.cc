@@ -75,7 +75,7 @@ FoundChanges ChangeSearch::look_at(const Question& question, WorkloadId id, cons
     const bool named = change.kind == ChangeKind::kEnd && name != question.running.end() &&
                        name->second.starts_with(pod.name_space + "/");
     found.told.changes.push_back(
-        {std::string(name_of(change.kind)), named ? "if " + name->second + " ended" : change.text});
+        {std::string(name_of(change.kind)), named ? change.text_naming(name->second) : change.text});
   }
   for (const ChangeKind kind : all.broken_off) found.told.not_searched.emplace_back(name_of(kind));
   return found;

@@ -122,7 +122,7 @@ void check_shadow(ScenarioWorld& world, const ExpectWaits& expected) {
 
 // The text of a change; of one that is about somebody else, with his name.
 std::string text_of(const ScenarioWorld& world, const SmallestChange& change) {
-  return change.kind == ChangeKind::kEnd ? "if " + world.name_of_workload(change.other) + " ended" : change.text;
+  return change.kind == ChangeKind::kEnd ? change.text_naming(world.name_of_workload(change.other)) : change.text;
 }
 
 void check_change(ScenarioWorld& world, const ExpectWaits& expected) {

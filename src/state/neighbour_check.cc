@@ -36,7 +36,7 @@ NeighbourCheck::Spread NeighbourCheck::spread_of(const PodSpread& asked, Neighbo
   const Domains& domains = around_.domains(counter);
   const NodeMatches& matches = ledger_.matches();
   const auto counts = [&](NodeId node) {
-    return has_all_levels(node) && (!asked.heeds_selection || matches.selects(request_.constraints, node)) &&
+    return has_all_levels(node) && (!asked.heeds_selection || matches.would_have(request_.constraints, node)) &&
            (!asked.heeds_taints || matches.tolerates(request_.constraints, node));
   };
   Spread spread{.in_domain = std::vector<std::int64_t>(domains.size(), 0)};

@@ -37,6 +37,10 @@ class NodeMatches {
   bool selects(NodeConstraintsId constraints, NodeId node) const {
     return rows_.empty() || has(rows_[constraints.index()]->selected, node);
   }
+  // The same, but for nodes that are other queues' own.
+  bool would_have(NodeConstraintsId constraints, NodeId node) const {
+    return selects(constraints, node) && dedications_->keeper(home_of(constraints), node).is_none();
+  }
   // Neither a taint nor a queue whose own it is keeps the pod away.
   bool tolerates(NodeConstraintsId constraints, NodeId node) const {
     return rows_.empty() || has(rows_[constraints.index()]->tolerated, node);
