@@ -54,6 +54,14 @@ class SortedBlocks {
   }
 
   Cursor begin_cursor() const { return {}; }
+  // PRE: the value is there.
+  Cursor cursor_at(const T& value) const {
+    BERTH_ASSERT(size_ > 0);
+    const std::size_t block = block_for(value);
+    const auto place = std::lower_bound(blocks_[block].begin(), blocks_[block].end(), value);
+    BERTH_ASSERT(place != blocks_[block].end() && !(value < *place));
+    return {block, static_cast<std::size_t>(place - blocks_[block].begin())};
+  }
   const T* at(Cursor cursor) const {
     return cursor.block < blocks_.size() ? &blocks_[cursor.block][cursor.offset] : nullptr;
   }

@@ -402,8 +402,9 @@ void Shadows::replace(std::size_t shadow, std::optional<Shadow> with) {
   then_.assign(all_.size(), {});
 }
 
-// Of those of a line who are alike the first comes first, also if he comes back when another of them was promised room, for others
-// took his: else that would keep him from starting, and he the other. Who was there on loan has had the better of them once.
+// Of those of a line who are alike he comes first who was evicted and comes back before one of them to whom room was promised, for others
+// took his: else that would keep him from starting, and he the other. Who was there on loan has had the better of them once; and who
+// joins the line ahead since his moment or his turn has come, or from another queue, has lost nothing: it stays with whom it was made to.
 void Shadows::give_to_who_is_ahead() {
   for (std::size_t i = all_.size(); i-- > 0;) {
     const WorkloadId id = all_[i].start.workload;
@@ -414,8 +415,8 @@ void Shadows::give_to_who_is_ahead() {
     const PendingKey* twin = alike.waiting.at(at);
     const auto may_have_it = [&](WorkloadId other) {
       // Nor is it a stronger claim to have waited long enough to go ahead.
-      const bool is_owed = state_.workload(other).raised <= state_.workload(id).raised &&
-                           (state_.workload(other).attempts == 0 || !state_.workload(other).evicted_for.is_none());
+      const bool is_owed =
+          state_.workload(other).raised <= state_.workload(id).raised && !state_.workload(other).evicted_for.is_none();
       return other == id || (is_owed && !index_of(other) && waits(other));
     };
     while (twin != nullptr && !may_have_it(twin->workload)) {

@@ -28,7 +28,7 @@ constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 // no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it likes all the same; in
 // some with one queue there is work of a higher priority, for which the other is promised room anew. (Of several lines whoever gives way
 // so may in turn be promised what others behind him were.) In a third of the worlds limits are extended while nobody needs the room, and in half of them
-// queues look ahead to when promised work is foretold to start.
+// queues look ahead to when promised work is foretold to start. In a quarter some may start only later than they came.
 class Waiting {
  public:
   explicit Waiting(Seed seed) : rng_(seed) {
@@ -37,6 +37,7 @@ class Waiting {
     gives_loans_ = rng_.below(2) == 0;
     foresees_ = seed.value % 4 < 2;
     looks_around_ = seed.value % 5 == 0;
+    comes_late_ = seed.value % 4 == 0;
     backfill_ = one_of(rng_, {Backfill::kEasy, Backfill::kEasy, Backfill::kConservative});
     for (std::int64_t left = rng_.below(3) == 0 ? 2 : 1; left > 0; --left) {
       Queue queue{
@@ -143,6 +144,7 @@ class Waiting {
     shape.terms.priority = has_priorities_ && rng_.below(4) == 0 ? 1 : 0;
     WorkloadSubmitted job = submission(queue, shape);
     job.at = now_;
+    if (comes_late_ && rng_.below(3) == 0) job.not_before = now_ + Duration{rng_.between(1, 8) * 1000};
     if (!state.refusal(job)) state.apply(job);
   }
 
@@ -339,6 +341,7 @@ class Waiting {
   Engine engine_;
   Backfill backfill_ = Backfill::kEasy;
   bool at_their_limits_ = false;
+  bool comes_late_ = false;  // some stand in their lines only later, before those who have been promised room meanwhile
   bool looks_around_ = false;  // some pods ask who is where they are to be
   bool plain_ = false;         // nothing but amounts and nodes decides where pods may be
   Time now_{1000};

@@ -94,24 +94,20 @@ bool CandidateOrder::has_shadow_in(QueueId line) const {
          });
 }
 
-bool CandidateOrder::is_due(WorkloadId workload) const {
-  return shadows_ != nullptr && std::ranges::any_of(*shadows_, [&](const Shadow& each) {
-           return each.start.workload == workload && each.at <= now_;
-         });
-}
-
-// Of those who are alike, from one of them on. Who was let ahead on loan comes again before those who were promised room meanwhile.
-bool CandidateOrder::some_is_due(const ShapeInLine& shape, SortedBlocks<PendingKey>::Cursor at) const {
-  const auto is_due_here = [&](const Shadow& each) {
-    return each.at <= now_ && state_.workload(each.start.workload).shape == shape.shape;
-  };
-  if (shadows_ == nullptr || std::ranges::none_of(*shadows_, is_due_here)) return false;
-  const PendingKey* one = shape.waiting.at(at);
-  while (one != nullptr && !is_due(one->workload)) {
-    shape.waiting.advance(at);
-    one = shape.waiting.at(at);
+// Of those who are alike, from one of them on, the first who was promised to start by then. Not always the first of all has a promise:
+// others who came earlier may have joined the line after it was made, or have been let ahead on loan.
+std::optional<CandidateOrder::Cursor> CandidateOrder::first_promised(QueueId line, const ShapeInLine& shape,
+                                                                     Cursor from, Time by) const {
+  const PendingKey* const one = shape.waiting.at(from);
+  if (shadows_ == nullptr || one == nullptr) return std::nullopt;
+  std::optional<PendingKey> first;
+  for (const Shadow& each : *shadows_) {
+    const Workload& workload = state_.workload(each.start.workload);
+    if (each.at > by || workload.shape != shape.shape || state_.line_of(workload.queue) != line) continue;
+    const PendingKey key = state_.key_of(each.start.workload);
+    if (key >= *one && (!first || key < *first)) first = key;
   }
-  return one != nullptr;
+  return first ? std::optional(shape.waiting.cursor_at(*first)) : std::nullopt;
 }
 
 // Of those who are alike the first to whom nothing is promised stands behind those who have a promise.
@@ -163,7 +159,7 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   const auto add = [&](const ShapeInLine& shape, bool blocked) {
     const PendingKey& first = shape.waiting.front();
     const auto at = shape.waiting.begin_cursor();
-    entries.push_back({first, &shape, at, blocked && !some_is_due(shape, at)});
+    entries.push_back({first, &shape, at, blocked && !first_promised(queue, shape, at, now_)});
   };
   line.heads().for_each([&](const Head& head) {
     const ShapeInLine& shape = line.shapes()[head.shape_index];
@@ -223,14 +219,20 @@ void CandidateOrder::arrange(Turn& turn) const {
   std::make_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
 }
 
+CandidateOrder::Cursor CandidateOrder::behind_it(const Entry& entry) {
+  Cursor next = entry.at;
+  entry.shape->waiting.advance(next);
+  return next;
+}
+
 // Whoever is first has been tried. If it started its user holds more; the next of its shape may stand in its place.
-void CandidateOrder::drop_first(Turn& turn, bool next_of_shape) {
+void CandidateOrder::drop_first(Turn& turn, std::optional<Cursor> next_of_shape) {
   std::pop_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
   Party& party = turn.parties.back();
   Entry entry = party.heap.front();
   pop(party.heap, kLaterKey);
   if (next_of_shape) {
-    entry.shape->waiting.advance(entry.at);
+    entry.at = *next_of_shape;
     if (const PendingKey* const following = entry.shape->waiting.at(entry.at)) {
       entry.key = *following;
       push(party.heap, entry, kLaterKey);
@@ -293,7 +295,7 @@ void CandidateOrder::drop_the_held(Turn& turn) {
       }
       looks_at_twin = twins_are_promised_room(turn, gate, first.key.workload);
     }
-    drop_first(turn, looks_at_twin);
+    drop_first(turn, looks_at_twin ? std::optional(behind_it(first)) : std::nullopt);
   }
 }
 
@@ -325,7 +327,7 @@ std::optional<WorkloadId> CandidateOrder::next() {
 void CandidateOrder::started() {
   BERTH_ASSERT(current_ != nullptr);
   limited_started_ = limited_started_ || shape_of(current_->first()).terms.run_limit.has_value();
-  drop_first(*current_, true);
+  drop_first(*current_, behind_it(current_->first()));
   moved_on();
 }
 
@@ -343,7 +345,8 @@ bool CandidateOrder::may_hold_up_in_vain(ReasonCode gate) const {
 
 void CandidateOrder::refused(ReasonCode gate, Time from, bool next_may_fit) {
   BERTH_ASSERT(current_ != nullptr);
-  bool looks_at_twin = false;
+  const Cursor next = behind_it(current_->first());
+  std::optional<Cursor> twin = next_may_fit ? std::optional(next) : std::nullopt;
   if (current_->line->order() == Order::kFifo) {
     Party& party = current_->parties.front();
     const Entry& first = party.heap.front();
@@ -354,17 +357,18 @@ void CandidateOrder::refused(ReasonCode gate, Time from, bool next_may_fit) {
     } else if (!lets_pass) {
       keep_back(state_, current_->queue, shape, gate, current_->kept, party.kept);
     }
-    auto next = first.at;
-    first.shape->waiting.advance(next);
-    looks_at_twin = twins_are_promised_room(*current_, gate, first.key.workload) || some_is_due(*first.shape, next);
+    if (twins_are_promised_room(*current_, gate, first.key.workload)) twin = next;
+    // What is promised to one who is alike keeps him out, and lets that one start, also before it is due.
+    const bool may_be_for_twin = gate != ReasonCode::kNone && waits_for_room(gate);
+    if (!twin) twin = first_promised(current_->queue, *first.shape, next, may_be_for_twin ? kForever : now_);
   }
-  drop_first(*current_, looks_at_twin || next_may_fit);
+  drop_first(*current_, twin);
   moved_on();
 }
 
 void CandidateOrder::passed_over() {
   BERTH_ASSERT(current_ != nullptr);
-  drop_first(*current_, false);
+  drop_first(*current_, std::nullopt);
   moved_on();
 }
 

@@ -49,11 +49,12 @@ class CandidateOrder {
   void rank_again();
 
  private:
+  using Cursor = SortedBlocks<PendingKey>::Cursor;
   // The first untried workload of one shape.
   struct Entry {
     PendingKey key;
     const ShapeInLine* shape = nullptr;
-    SortedBlocks<PendingKey>::Cursor at;
+    Cursor at;
     bool blocked = false;  // known not to fit, and not tried again
   };
   // Those who wait in a line in the name of one user; where users make no difference, all of them. INVARIANT: it has
@@ -103,15 +104,15 @@ class CandidateOrder {
   bool twins_are_promised_room(const Turn& turn, ReasonCode gate, WorkloadId workload) const;
   bool has_shadow(WorkloadId workload) const;
   bool has_shadow_in(QueueId line) const;
-  bool is_due(WorkloadId workload) const;
-  bool some_is_due(const ShapeInLine& shape, SortedBlocks<PendingKey>::Cursor at) const;
+  std::optional<Cursor> first_promised(QueueId line, const ShapeInLine& shape, Cursor from, Time by) const;
   bool may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const;
   bool may_hold_up_in_vain(const Turn& turn, ReasonCode gate) const;
   bool may_be_possible_now(QueueId queue, const ShapeInLine& entry);
   const RightsAtAGlance& rights();
   void add_parties(Turn& turn, std::vector<Entry> entries) const;
   void arrange(Turn& turn) const;
-  void drop_first(Turn& turn, bool next_of_shape);
+  static Cursor behind_it(const Entry& entry);
+  void drop_first(Turn& turn, std::optional<Cursor> next_of_shape);
   void drop_the_held(Turn& turn);
   bool is_kept_later(const Turn& turn, const Shape& shape) const;
   void moved_on();
