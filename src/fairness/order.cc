@@ -295,7 +295,9 @@ void CandidateOrder::drop_the_held(Turn& turn) {
       }
       looks_at_twin = twins_are_promised_room(turn, gate, first.key.workload);
     }
-    drop_first(turn, looks_at_twin ? std::optional(behind_it(first)) : std::nullopt);
+    // Who is due starts, though the first of those like him joined the line later and stands behind somebody.
+    const Cursor next = behind_it(first);
+    drop_first(turn, looks_at_twin ? std::optional(next) : first_promised(turn.queue, *first.shape, next, now_));
   }
 }
 
