@@ -103,7 +103,8 @@ std::optional<CandidateOrder::Cursor> CandidateOrder::first_promised(QueueId lin
   std::optional<PendingKey> first;
   for (const Shadow& each : *shadows_) {
     const Workload& workload = state_.workload(each.start.workload);
-    if (each.at > by || workload.shape != shape.shape || state_.line_of(workload.queue) != line) continue;
+    const bool waits = workload.phase == Phase::kPending && !state_.is_kept_aside(each.start.workload);
+    if (!waits || each.at > by || workload.shape != shape.shape || state_.line_of(workload.queue) != line) continue;
     const PendingKey key = state_.key_of(each.start.workload);
     if (key >= *one && (!first || key < *first)) first = key;
   }
