@@ -438,13 +438,13 @@ class SettlingCluster {
     return covered;
   }
 
-  // Whether somebody who goes on was covered at a queue, and is not by now: what he leaves may cover others.
+  // Whether somebody who goes on was inside a queue's floor, and is not by now: what he leaves may cover others.
   bool some_left(const std::map<WorkloadId, QueueId>& covered, QueueId queue) const {
     const State& state = engine_.state;
     return std::ranges::any_of(covered, [&](const auto& each) {
       const Workload* const workload = state.workloads().find(each.first);
-      return each.second == queue && workload != nullptr && has_room(workload->phase) &&
-             state.quotas().unit(workload->unit).covered_at != queue;
+      return workload != nullptr && has_room(workload->phase) && is_at_or_below(each.second, queue) &&
+             !is_at_or_below(state.quotas().unit(workload->unit).covered_at, queue);
     });
   }
 
