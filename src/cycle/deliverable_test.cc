@@ -285,10 +285,16 @@ struct Need {
   std::int64_t gpus = 0;
 };
 
+// Somebody of a queue, who gives way to all below another one; none: to nobody.
+struct Staying {
+  QueueId queue;
+  QueueId within;
+};
+
 // The least that may be lacking.
 class EveryWay {
  public:
-  EveryWay(const State& state, std::vector<Need> needs, std::vector<std::optional<QueueId>> who_stays)
+  EveryWay(const State& state, std::vector<Need> needs, std::vector<std::vector<Staying>> who_stays)
       : state_(state), needs_(std::move(needs)), who_stays_(std::move(who_stays)), given_(state.nodes(), false) {}
 
   std::int64_t least_lacking(std::size_t from = 0) {
@@ -302,8 +308,7 @@ class EveryWay {
       bool does = true;
       for (const NodeId node : nodes) {
         gpus += state_.node(node).gpus;
-        const auto& who = who_stays_[node.index()];
-        does = does && !given_[node.index()] && (!who || *who == need.queue);
+        does = does && !given_[node.index()] && may_be_of(need.queue, node);
       }
       if (!does || gpus != need.gpus) continue;
       for (const NodeId node : nodes) given_[node.index()] = true;
@@ -314,57 +319,105 @@ class EveryWay {
   }
 
  private:
+  bool may_be_of(QueueId queue, NodeId node) const {
+    return std::ranges::all_of(who_stays_[node.index()], [&](const Staying& each) {
+      return state_.is_below(each.queue, queue) || (!each.within.is_none() && state_.is_below(queue, each.within));
+    });
+  }
+
   const State& state_;
   std::vector<Need> needs_;
-  std::vector<std::optional<QueueId>> who_stays_;  // by node; none: nobody
+  std::vector<std::vector<Staying>> who_stays_;  // by node
   std::vector<bool> given_;
+};
+
+// Who has cells has nobody below it, so that each is somebody's own.
+class Fleet {
+ public:
+  explicit Fleet(Seed seed) : rng_(seed), state_(new_state(seed, PlacementPolicy::kBestFit, 1, {})) {
+    const std::int64_t racks = rng_.between(1, 4);
+    const std::int64_t nodes_of_rack = rng_.between(1, 3);
+    std::vector<Node> nodes;
+    for (std::int64_t rack = 0; rack < racks; ++rack) {
+      const bool small = rng_.below(5) == 0;
+      for (std::int64_t i = small ? 1 : 0; i < nodes_of_rack; ++i) {
+        nodes.push_back({.name = "n", .flavor = FlavorId(0), .gpus = 2, .labels = {{"rack", std::to_string(rack)}}});
+      }
+    }
+    state_.apply(NodesAdded{nodes});
+    std::int64_t left = racks * nodes_of_rack * 2;
+    for (int i = 0; i < 3 && left > 0; ++i) {
+      const std::int64_t gpus = rng_.between(1, left);
+      left -= gpus;
+      const bool has_children = gpus > 1 && rng_.below(2) == 0;
+      const QueueId top = add_queue(QueueId(), gpus, !has_children);
+      if (!has_children) continue;
+      const std::int64_t first = rng_.between(1, gpus - 1);
+      add_queue(top, first, true);
+      add_queue(top, rng_.between(1, gpus - first), true);
+    }
+  }
+
+  const State& state() const { return state_; }
+  // Somebody on most nodes, of two queues on some.
+  std::vector<std::vector<Staying>> fill(IfAllGaveBack& then) {
+    std::vector<std::vector<Staying>> who(state_.nodes());
+    for (std::size_t node = 0; node < state_.nodes(); ++node) {
+      for (std::uint64_t here = one_of(rng_, {0, 0, 1, 1, 2}); here > 0; --here) {
+        const QueueId queue(static_cast<std::size_t>(rng_.below(state_.queues().size())));
+        // Who is larger than any floor of his line is inside none.
+        const std::int64_t gpu_milli = rng_.between(1, floor_of_top(queue));
+        who[node].push_back({queue, then.lowest_that_may_cover(queue, gpu_milli)});
+        then.add({queue, {{NodeId(node), GpuSet::from_bits(1 + rng_.below(3))}}, gpu_milli});
+      }
+    }
+    return who;
+  }
+  std::vector<Need> needs(const IfAllGaveBack& then) const {
+    std::vector<Need> needs;
+    for (std::size_t i = 0; i < state_.queues().size(); ++i) {
+      for (std::size_t at = 0; at < state_.queues()[i].quota.cells.size(); ++at) {
+        const TopologyId level = state_.levels_of_cells(QueueId(i))[at];
+        for (std::int64_t count = then.promised(QueueId(i), at); count > 0; --count) {
+          needs.push_back({QueueId(i), level, then.size_of_domain(level)});
+        }
+      }
+    }
+    return needs;
+  }
+
+ private:
+  std::int64_t floor_of_top(QueueId queue) const {
+    const QuotaTree& tree = state_.quotas().tree();
+    while (!tree.parent(queue).is_none()) queue = tree.parent(queue);
+    return tree.floor(queue)[Dim(FlavorId(0), Resource::kGpu).index()];
+  }
+  QueueId add_queue(QueueId parent, std::int64_t gpus, bool may_have_cells) {
+    Queue queue{.name = std::to_string(state_.queues().size()), .parent = parent, .order = Order::kFifo};
+    queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), gpus * kMilliPerGpu}};
+    if (may_have_cells && rng_.below(2) == 0) {
+      queue.quota.cells.push_back({FlavorId(0), "node", rng_.between(1, 3)});
+    }
+    if (may_have_cells && rng_.below(3) > 0) {
+      queue.quota.cells.push_back({FlavorId(0), "rack", rng_.between(1, 2)});
+    }
+    state_.apply(QueueAdded{queue});
+    return QueueId(state_.queues().size() - 1);
+  }
+
+  Rng rng_;
+  State state_;
 };
 
 TEST(Deliverable, AsManyDomainsAreGivenAsByTryingEverything) {
   int lacking = 0;
   for (const Seed seed : property_seeds(kFewSeeds ? 100 : 2000)) {
     SCOPED_TRACE(name_of(seed));
-    Rng rng(seed);
-    State state = new_state(seed, PlacementPolicy::kBestFit, 1, {});
-    const std::int64_t racks = rng.between(1, 4);
-    const std::int64_t nodes_of_rack = rng.between(1, 3);
-    std::vector<Node> nodes;
-    for (std::int64_t rack = 0; rack < racks; ++rack) {
-      const bool small = rng.below(5) == 0;
-      for (std::int64_t i = small ? 1 : 0; i < nodes_of_rack; ++i) {
-        nodes.push_back({.name = "n", .flavor = FlavorId(0), .gpus = 2, .labels = {{"rack", std::to_string(rack)}}});
-      }
-    }
-    state.apply(NodesAdded{nodes});
-    std::int64_t left = racks * nodes_of_rack * 2;
-    for (int i = 0; i < 3 && left > 0; ++i) {
-      Queue queue{.name = std::to_string(i), .parent = QueueId(), .order = Order::kFifo};
-      const std::int64_t gpus = rng.between(1, left);
-      left -= gpus;
-      queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), gpus * kMilliPerGpu}};
-      if (rng.below(2) == 0) queue.quota.cells.push_back({FlavorId(0), "node", rng.between(1, 3)});
-      if (rng.below(3) > 0) queue.quota.cells.push_back({FlavorId(0), "rack", rng.between(1, 2)});
-      state.apply(QueueAdded{queue});
-    }
-    IfAllGaveBack then(state, FlavorId(0));
-    std::vector<std::optional<QueueId>> who(state.nodes());
-    for (std::size_t node = 0; node < state.nodes(); ++node) {
-      if (rng.below(3) > 0) continue;
-      const QueueId queue(static_cast<std::size_t>(rng.below(state.queues().size())));
-      who[node] = queue;
-      then.add({queue, {{NodeId(node), GpuSet::from_bits(1 + rng.below(3))}}});
-    }
+    Fleet fleet(seed);
+    IfAllGaveBack then(fleet.state(), FlavorId(0));
+    const auto who = fleet.fill(then);
     then.give_cells();
-    std::vector<Need> needs;
-    for (std::size_t i = 0; i < state.queues().size(); ++i) {
-      for (std::size_t at = 0; at < state.queues()[i].quota.cells.size(); ++at) {
-        const TopologyId level = state.levels_of_cells(QueueId(i))[at];
-        for (std::int64_t count = then.promised(QueueId(i), at); count > 0; --count) {
-          needs.push_back({QueueId(i), level, then.size_of_domain(level)});
-        }
-      }
-    }
-    const std::int64_t least = EveryWay(state, needs, who).least_lacking();
+    const std::int64_t least = EveryWay(fleet.state(), fleet.needs(then), who).least_lacking();
     ASSERT_EQ(then.lacking_gpus(), least);
     lacking += least > 0 ? 1 : 0;
   }

@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 #include "model/gpu_hardware.h"
 
 namespace berth {
 namespace {
+
+// More than any tree is deep.
+constexpr std::int64_t kAnybody = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t all_of(const NodeFree& node) {
   return node.gpus >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << node.gpus) - 1;
@@ -265,7 +270,20 @@ std::int64_t IfAllGaveBack::depth(QueueId queue) const {
   return depth;
 }
 
+// Which of two choices leaves more for the others hangs on whether these want other domains of this size or smaller ones inside it.
 void IfAllGaveBack::give_cells(const Wanted& wanted) {
+  give_cells(Rather::kFullest, wanted);
+  if (lacking_ == 0) return;
+  const std::int64_t lacking = std::exchange(lacking_, 0);
+  std::vector<GivenCell> given = std::exchange(given_, {});
+  for (OnNode& node : nodes_) node.given_gpus = 0;
+  give_cells(Rather::kNarrowest, wanted);
+  if (lacking_ < lacking) return;
+  lacking_ = lacking;
+  given_ = std::move(given);
+}
+
+void IfAllGaveBack::give_cells(Rather rather, const Wanted& wanted) {
   std::vector<std::tuple<std::int64_t, QueueId, std::size_t>> deepest_first;
   for (std::size_t i = 0; i < state_.queues().size(); ++i) {
     const std::vector<FloorCells>& cells = state_.queues()[i].quota.cells;
@@ -281,14 +299,14 @@ void IfAllGaveBack::give_cells(const Wanted& wanted) {
     for (const auto& [depth, queue, at] : deepest_first) {
       const TopologyId id = state_.levels_of_cells(queue)[at];
       const auto level = std::ranges::find(first, end, id, &Level::id);
-      if (level != end) give(*level, queue, at, wanted);
+      if (level != end) give(*level, queue, at, rather, wanted);
     }
     first = end;
   }
 }
 
 // Levels of one size are the same domains by other names, such as racks of one node.
-void IfAllGaveBack::give(const Level& level, QueueId queue, std::size_t of_cells, const Wanted& wanted) {
+void IfAllGaveBack::give(const Level& level, QueueId queue, std::size_t of_cells, Rather rather, const Wanted& wanted) {
   std::int64_t promised = this->promised(queue, of_cells);
   for (std::size_t before = 0; before < of_cells; ++before) {
     const bool is_same = state_.queues()[queue.index()].quota.cells[before].flavor == flavor_ &&
@@ -301,7 +319,7 @@ void IfAllGaveBack::give(const Level& level, QueueId queue, std::size_t of_cells
   const std::int64_t lacks = std::min(promised - std::min(promised, has), this->promised(queue, of_cells));
   std::int64_t given = 0;
   for (; given < lacks; ++given) {
-    const auto best = best_domain(level, queue, of_cells, wanted);
+    const auto best = best_domain(level, queue, of_cells, rather, wanted);
     if (!best) break;
     for (const NodeId node : domains(*best).nodes(best->domain)) {
       nodes_[node.index()].given_to = queue;
@@ -323,20 +341,30 @@ bool IfAllGaveBack::may_be_of(QueueId queue, const Level& level, NodeId node) co
   return ledger_.matches().dedications().keeper(state_.home_of(queue), node).is_none();
 }
 
-// Within what a queue above it was given; where the fewest nodes are left that could be cells themselves, and the fewest GPUs, which
-// is where its own work has most already; of others where the fewest are wanted, then where least is free now, so that what is free
-// stays for who needs no cell. Ties go to the first in the order of the nodes.
+// 0: of none but a queue's own line, for who is there gives way to no other; else the deeper the queue below which all may take the
+// node, the fewer others can. Those below which the queue itself is are a chain, so a domain is of as few as its narrowest node is.
+std::int64_t IfAllGaveBack::how_many_may_have(QueueId queue, NodeId node) const {
+  const OnNode& at = nodes_[node.index()];
+  if (!at.anybody) return kAnybody;
+  const bool only_its_own = at.within.is_none() || is_above_or_same(queue, at.within);
+  return only_its_own ? 0 : kAnybody - depth(at.within);
+}
+
+// Within what a queue above it was given; where the fewest nodes are left that could be cells themselves, where the fewest others could
+// come, and the fewest GPUs, which is where its own work has most already; of others where the fewest are wanted, then where least is
+// free now, so that what is free stays for who needs no cell. Ties go to the first in the order of the nodes.
 std::optional<GivenCell> IfAllGaveBack::best_domain(const Level& level, QueueId queue, std::size_t of_cells,
-                                                    const Wanted& wanted) const {
+                                                    Rather rather, const Wanted& wanted) const {
   const Domains& domains = state_.topologies().domains(level.id);
   std::optional<GivenCell> best;
-  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t> least;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t> least;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     GivenCell cell{.queue = queue, .of_cells = of_cells, .domain = DomainId(i)};
     std::int64_t wanted_nodes = 0;
     std::int64_t free_now = 0;
     std::int64_t empty_nodes = 0;
     std::int64_t given_nodes = 0;
+    std::int64_t may_have = kAnybody;
     bool does = true;
     for (const NodeId id : domains.nodes(DomainId(i))) {
       const OnNode& node = nodes_[id.index()];
@@ -350,9 +378,12 @@ std::optional<GivenCell> IfAllGaveBack::best_domain(const Level& level, QueueId 
       wanted_nodes += wanted && wanted(id) ? 1 : 0;
       empty_nodes += node.anybody ? 0 : 1;
       given_nodes += node.given_gpus > 0 ? 1 : 0;
+      may_have = std::min(may_have, how_many_may_have(queue, id));
     }
     if (!does || cell.gpus != level.size) continue;
-    const std::tuple cost{-given_nodes, empty_nodes, cell.could_be_free, wanted_nodes, free_now};
+    const auto [first, second] =
+        rather == Rather::kFullest ? std::pair(empty_nodes, may_have) : std::pair(may_have, empty_nodes);
+    const std::tuple cost{-given_nodes, first, second, cell.could_be_free, wanted_nodes, free_now};
     if (best && cost >= least) continue;
     best = cell;
     least = cost;
