@@ -71,7 +71,7 @@ class Attempt {
     const bool no_room = refused_.covers(state_, shape_);
     if (!no_room) ++cycle_.plan.attempts;
     if (state_.quotas().budgets().has_any()) {
-      const auto refusal = budget_refusal(state_.quotas(), queue_, terms_, asked_by(state_, queue_, shape_, 0));
+      const auto refusal = budget_refusal(state_, queue_, shape_, terms_);
       if (refusal) return beyond_the_budget(refusal->queue, no_room);
     }
     // Inside its floor it takes back what it prefers before it falls back on something else, another mixture of flavors too; outside it
@@ -360,8 +360,9 @@ class Attempt {
   }
 
   std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked, bool mixes_freely = false) {
-    // Whoever goes, it would not pass that.
+    // Whoever goes, it would not pass that; and nobody goes for hours.
     if (rather_waits_ || patient_ || is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
+    if (budget_refusal(state_.quotas(), queue_, terms_, asked)) return std::nullopt;
     const Claimant claimant{.workload = id_,
                             .queue = queue_,
                             .terms = shape_.terms,

@@ -414,6 +414,16 @@ std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId qu
                       .end = end};
 }
 
+std::optional<QuotaRefusal> budget_refusal(const State& state, QueueId queue, const Shape& shape, const Terms& terms) {
+  std::optional<QuotaRefusal> first;
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    auto refusal = budget_refusal(state.quotas(), queue, terms, asked_by(state, queue, shape, way));
+    if (!refusal) return std::nullopt;
+    if (!first) first = std::move(refusal);
+  }
+  return first;
+}
+
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked) {
   if (auto refusal = budget_refusal(quotas, queue, terms, asked)) return refusal;

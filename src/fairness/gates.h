@@ -63,6 +63,8 @@ AmountList amounts_held(const State& state, const Shape& shape, const Start& sta
 // nobody knows how much that is.
 std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
                                            const AmountList& asked);
+// Of all ways of a shape, which may cost more and less: that of the first, where every one is refused.
+std::optional<QuotaRefusal> budget_refusal(const State& state, QueueId queue, const Shape& shape, const Terms& terms);
 
 // Of all gates, the first. `user` matters only where users do.
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,

@@ -19,7 +19,7 @@ bool KeptBack::is_wanted_by(const State& state, QueueId line, const Shape& shape
 
 bool lacks_hours(const State& state, QueueId line, const Shape& shape) {
   if (!state.quotas().budgets().has_any()) return false;
-  const auto refusal = budget_refusal(state.quotas(), line, shape.terms, asked_by(state, line, shape, 0));
+  const auto refusal = budget_refusal(state, line, shape, shape.terms);
   if (!refusal) return false;
   // It may run there unpaid, for which it needs room.
   const bool goes_on = state.queues()[refusal->queue.index()].quota.budget_end == BudgetEnd::kBestEffort;
