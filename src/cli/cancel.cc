@@ -50,12 +50,12 @@ void add_cancel(CLI::App& berth, int& exit_code) {
   const auto wish = std::make_shared<ConnectionWish>();
   const auto names = std::make_shared<std::vector<std::string>>();
   add_connection_options(app, *wish, Namespaced::kYes);
-  app.add_option("name", *names, "job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's")->required();
+  app.add_option("name", *names, "job/NAME, vcjob/NAME, jobset/NAME or pod/NAME; a name alone is a job's")->required();
   app.footer(
       "Exit codes: 0 done, 3 there is none of one of the names; the others are cancelled.\n"
       "\n"
       "Example:\n"
-      "  berth cancel job/train job/evaluate");
+      "  berth cancel job/train jobset/pretrain");
   app.callback([wish, names, &exit_code] { exit_code = cancel(*wish, *names); });
 }
 

@@ -1,6 +1,8 @@
 // `berth explain`: why a job or pod waits, or where it runs.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,6 +23,7 @@
 #include "client/refusals.h"
 #include "client/work.h"
 #include "client/work_queues.h"
+#include "manifest/job_set_labels.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -38,7 +41,23 @@ struct SeenWork {
   std::vector<Value> own_pods = {};
 };
 
-// One that stands for itself; the others are seen as their Jobs.
+// The first of a JobSet's Jobs that waits, else the first.
+Asked<SeenWork> see_job_of(Transport& server, const Value& set, const std::vector<Value>& jobs,
+                           const std::string& name_space) {
+  const auto pods = list_objects(server, "pods", name_space);
+  if (!pods) return std::unexpected(pods.error());
+  const std::string_view uid = set["metadata"]["uid"].text();
+  std::vector<Value> own_jobs;
+  std::ranges::copy_if(jobs, std::back_inserter(own_jobs),
+                       [&](const Value& job) { return job["metadata"]["labels"][kJobSetUidLabel].text() == uid; });
+  const std::vector<Work> work = read_work(own_jobs, pods_of_job_set(*pods, uid));
+  if (work.empty()) return SeenWork{read_job_set_work(set, 0)};
+  const auto waits = std::ranges::find_if(work, [](const Work& each) { return has_no_place_yet(each.state); });
+  const Work& seen = waits == work.end() ? work.front() : *waits;
+  return SeenWork{seen, pods_of_job(*pods, seen.uid)};
+}
+
+// One that has no Jobs, or can make no more of them, stands for itself; the others are seen as their Jobs.
 Asked<SeenWork> see_job_set(Transport& server, const Value& set, const std::string& name_space) {
   const auto jobs = list_objects(server, "jobs.batch", name_space);
   if (!jobs) return std::unexpected(jobs.error());
@@ -49,8 +68,7 @@ Asked<SeenWork> see_job_set(Transport& server, const Value& set, const std::stri
   add_job_sets(work, {set}, *jobs, refusals);
   note_refusals(work, refusals);
   if (!work.empty()) return SeenWork{std::move(work.front())};
-  const std::string_view name = set["metadata"]["name"].text();
-  return std::unexpected(AskFailure{kExitBadInput, names_a_job_set("jobset/" + std::string(name), name)});
+  return see_job_of(server, set, *jobs, name_space);
 }
 
 Asked<SeenWork> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
@@ -121,7 +139,7 @@ int explain(const TypedExplain& typed) {
   Complaints complaints;
   const auto style = output_style(typed.output);
   if (!style) complaints.add_all(style.error());
-  const auto name = parse_work_name(typed.name, JobSets::kNamed);
+  const auto name = parse_work_name(typed.name);
   if (!name) complaints.add_all(name.error());
   if (!complaints.empty()) return complain(complaints);
   const auto server = connect(typed.connection);
@@ -140,8 +158,9 @@ void add_explain(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("explain", "Say why a job or pod waits, or where it runs");
   const auto typed = std::make_shared<TypedExplain>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
-  app.add_option("name", typed->name,
-                 "job/NAME, vcjob/NAME, pod/NAME, or jobset/NAME as long as it has no Jobs; a name alone is a job's")
+  app.add_option(
+         "name", typed->name,
+         "job/NAME, vcjob/NAME, pod/NAME or jobset/NAME: the first of its Jobs that waits; a name alone is a job's")
       ->required();
   add_output_options(app, typed->output);
   app.footer(

@@ -83,7 +83,8 @@ Asked<std::vector<std::string>> pods_of(Transport& server, const WorkName& name,
   const auto all = list_objects(server, "pods", name_space);
   if (!all) return std::unexpected(all.error());
   std::vector<std::string> pods, waiting;
-  for (const Value& pod : pods_of_job(*all, (*job)["metadata"]["uid"].text())) {
+  const std::string_view uid = (*job)["metadata"]["uid"].text();
+  for (const Value& pod : name.is_job_set() ? pods_of_job_set(*all, uid) : pods_of_job(*all, uid)) {
     (pod["spec"]["nodeName"].is_empty() ? waiting : pods).emplace_back(pod["metadata"]["name"].text());
   }
   if (pods.empty()) {

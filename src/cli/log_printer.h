@@ -13,7 +13,7 @@ struct LogChoice {
   bool follow = false;
 };
 
-// The exit code. Of a job, the pods that have started; 7 if none has.
+// The exit code. Of a job, or all of a JobSet's, the pods that have started; 7 if none has.
 int print_logs(Transport& server, const WorkName& name, const std::string& name_space, const LogChoice& choice);
 
 }  // namespace berth

@@ -32,7 +32,8 @@ void add_logs(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("logs", "Print what the pods of a job have said");
   const auto typed = std::make_shared<TypedLogs>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
-  app.add_option("name", typed->name, "job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's")->required();
+  app.add_option("name", typed->name, "job/NAME, vcjob/NAME, jobset/NAME or pod/NAME; a name alone is a job's")
+      ->required();
   app.add_option("-c,--container", typed->wish.container, "Container of the pods; default: the only one");
   app.add_flag("-f,--follow", typed->wish.follow, "Go on until the pods that have started are done");
   app.footer(

@@ -319,13 +319,7 @@ ListingRow row_of(const Work& work, Time now) {
 
 }  // namespace
 
-std::string names_a_job_set(std::string_view text, std::string_view name) {
-  const std::string of(name);
-  return quote(text) + " is a JobSet; write one of its Jobs, as in job/" + of + "-NAME-0 (`berth jobs jobset/" + of +
-         "` shows them), and to end all of it `kubectl delete jobset " + of + "`";
-}
-
-Result<WorkName> parse_work_name(std::string_view text, JobSets sets) {
+Result<WorkName> parse_work_name(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view kind = slash == std::string_view::npos ? "job" : text.substr(0, slash);
   const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
@@ -338,16 +332,13 @@ Result<WorkName> parse_work_name(std::string_view text, JobSets sets) {
   const bool pod = std::ranges::find(kPods, kind) != kPods.end();
   constexpr std::array<std::string_view, 3> kSets = {"jobset", "jobsets", "jobset.jobset.x-k8s.io"};
   const bool set = std::ranges::find(kSets, kind) != kSets.end();
-  if (set && is_object_name(name)) {
-    if (sets == JobSets::kNamed) return WorkName{.kind = "jobset", .name = std::string(name)};
-    return Complaints(names_a_job_set(text, name));
+  if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod && !volcanos && !set)) {
+    return Complaints(
+        quote(text) +
+        " names neither a job nor a pod; write job/NAME or pod/NAME, for one of Volcano's vcjob/NAME, and "
+        "for a JobSet jobset/NAME");
   }
-  if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod && !volcanos)) {
-    return Complaints(quote(text) +
-                      " names neither a job nor a pod; write job/NAME or pod/NAME, and for one of "
-                      "Volcano's vcjob/NAME");
-  }
-  return WorkName{.kind = job ? "job" : volcanos ? "vcjob" : "pod", .name = std::string(name)};
+  return WorkName{.kind = job ? "job" : volcanos ? "vcjob" : set ? "jobset" : "pod", .name = std::string(name)};
 }
 
 std::string_view name_of(WorkState state) {
@@ -562,6 +553,14 @@ std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view 
   std::vector<Value> found;
   for (const Value& pod : pods) {
     if (owning_job(pod) == job_uid) found.push_back(pod);
+  }
+  return found;
+}
+
+std::vector<Value> pods_of_job_set(const std::vector<Value>& pods, std::string_view set_uid) {
+  std::vector<Value> found;
+  for (const Value& pod : pods) {
+    if (pod["metadata"]["labels"][kJobSetUidLabel].text() == set_uid) found.push_back(pod);
   }
   return found;
 }

@@ -32,11 +32,7 @@ struct WorkName {
   }
   friend bool operator==(const WorkName&, const WorkName&) = default;
 };
-// Most commands are about what has pods: they refuse a JobSet, and say what to write.
-enum class JobSets : bool { kRefused, kNamed };
-Result<WorkName> parse_work_name(std::string_view text, JobSets sets = JobSets::kRefused);
-// Of the text that names the JobSet `name`.
-std::string names_a_job_set(std::string_view text, std::string_view name);
+Result<WorkName> parse_work_name(std::string_view text);
 
 enum class WorkState : std::uint8_t {
   kWaiting,    // no pod of it has a place
@@ -115,6 +111,8 @@ std::string slice_of_pod(const Value& pod);
 
 // Pods of that Job, by their controller.
 std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view job_uid);
+// Those of all Jobs of that JobSet.
+std::vector<Value> pods_of_job_set(const std::vector<Value>& pods, std::string_view set_uid);
 
 // "2 GPUs", "1 GPU", "0.5 GPU", "no GPU".
 std::string gpus_in_words(std::int64_t gpu_milli);

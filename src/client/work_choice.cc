@@ -106,7 +106,7 @@ Result<WorkChoice> parse_work_wish(const WorkWish& wish) {
   WorkChoice choice;
   Complaints complaints;
   for (const std::string& text : wish.names) {
-    const auto name = parse_work_name(text, JobSets::kNamed);
+    const auto name = parse_work_name(text);
     if (name) {
       choice.names.push_back(*name);
     } else {

@@ -105,16 +105,21 @@ TEST(Work, AJobOfAJobSetStartsWithTheOthersOfItsSet) {
   EXPECT_EQ(work.pods, 5);
 }
 
-TEST(Work, OfAJobSetItIsSaidWhatToWrite) {
+TEST(Work, AJobSetHasThreeNames) {
   for (const std::string kind : {"jobset", "jobsets", "jobset.jobset.x-k8s.io"}) {
-    const auto name = parse_work_name(kind + "/js");
-    ASSERT_FALSE(name);
-    EXPECT_EQ(name.error().to_string(),
-              "'" + kind +
-                  "/js' is a JobSet; write one of its Jobs, as in job/js-NAME-0 (`berth jobs jobset/js` shows them), "
-                  "and to end all of it `kubectl delete jobset js`\n");
-    EXPECT_EQ(parse_work_name(kind + "/js", JobSets::kNamed).value(), (WorkName{.kind = "jobset", .name = "js"}));
+    EXPECT_EQ(parse_work_name(kind + "/js").value(), (WorkName{.kind = "jobset", .name = "js"}));
   }
+}
+
+TEST(Work, PodsOfAJobSetAreThoseOfAllItsJobs) {
+  const auto pods = objects(
+      "metadata: {name: a-0, labels: {jobset.sigs.k8s.io/jobset-uid: u1}}\n---\n"
+      "metadata: {name: b-0, labels: {jobset.sigs.k8s.io/jobset-uid: u2}}\n---\n"
+      "metadata: {name: a-1, labels: {jobset.sigs.k8s.io/jobset-uid: u1}}\n---\n"
+      "metadata: {name: c}\n");
+  std::vector<std::string> names;
+  for (const Value& pod : pods_of_job_set(pods, "u1")) names.emplace_back(pod["metadata"]["name"].text());
+  EXPECT_EQ(names, (std::vector<std::string>{"a-0", "a-1"}));
 }
 
 TEST(Work, APodWithoutAJobStandsForItself) {
