@@ -141,8 +141,20 @@ def all_start_or_none(stage):
 
     stage.wait(lambda: len(reasons()) == 5 and all("Capacity" in each for each in reasons()), "all are told that there is no room")
     expect(stage.phases(0) == ["Pending"] * 5, stage.phases(0))
+    expect(re.search(r"(?s)job/pretrain-.* of namespace default: waiting.*5 pods start together.*Capacity",
+                     stage.berth("explain jobset/pretrain", code=7)), "one of its Jobs says why all wait")
     stage.plane.must("delete pod filler --now")
     stage.wait_running(attempt=0)
+
+
+def berths_own_commands_know_it(stage):
+    """Its pods' logs and its end by its own name."""
+    stage.apply_published(run_for="60m")
+    stage.wait_running()
+    said = stage.berth("logs jobset/pretrain")
+    expect(all(f"{pod['metadata']['name']}: begins" in said for pod in stage.pods()), said)
+    expect("jobset/pretrain cancelled" in stage.berth("cancel jobset/pretrain"), "it says so")
+    stage.wait(lambda: not stage.jobs() and not stage.pods(), "all of it is gone")
 
 
 def a_failure_restarts_the_whole_set(stage):
@@ -182,8 +194,8 @@ def what_is_not_followed_is_refused(stage):
         expect(word in said, said)
 
 
-STORIES = [a_published_manifest_runs_to_its_end, all_start_or_none, a_failure_restarts_the_whole_set, suspended_and_resumed,
-           what_is_not_followed_is_refused]
+STORIES = [a_published_manifest_runs_to_its_end, all_start_or_none, berths_own_commands_know_it, a_failure_restarts_the_whole_set,
+           suspended_and_resumed, what_is_not_followed_is_refused]
 
 
 if __name__ == "__main__":
