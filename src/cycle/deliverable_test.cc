@@ -363,7 +363,7 @@ class Fleet {
   std::vector<std::vector<Staying>> fill(IfAllGaveBack& then) {
     std::vector<std::vector<Staying>> who(state_.nodes());
     for (std::size_t node = 0; node < state_.nodes(); ++node) {
-      for (std::uint64_t here = one_of(rng_, {0, 0, 1, 1, 2}); here > 0; --here) {
+      for (int here = one_of(rng_, {0, 0, 1, 1, 2}); here > 0; --here) {
         const QueueId queue(static_cast<std::size_t>(rng_.below(state_.queues().size())));
         // Who is larger than any floor of his line is inside none.
         const std::int64_t gpu_milli = rng_.between(1, floor_of_top(queue));
