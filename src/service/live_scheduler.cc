@@ -114,6 +114,7 @@ class RunningScheduler final : public LiveScheduler {
 
   // Mirrors are begun by the leader only, so that what it decides on is not older than its lease.
   void begin(std::int64_t epoch) {
+    if (election_ == nullptr) return;  // it was lost before this was heard of
     options_.log("leads, epoch " + std::to_string(epoch) + "; places by " + std::string(name_of(options_.policy)));
     leading_ = true;
     began_ = options_.now();
@@ -354,15 +355,17 @@ class RunningScheduler final : public LiveScheduler {
         [this, synced = std::move(synced)] { strand_->post(synced); });
   }
 
+  // For good: who leads after it begins from what is true then, and from nothing that is here.
   void stop_leading(const std::string& why) {
     options_.log("leads no more: " + why);
+    election_.reset();
     leading_ = false;
     synced_ = false;
     lost_();
   }
 
   void decide_if_due() {
-    if (!synced_ || !election_->leads()) return;
+    if (!synced_ || election_ == nullptr || !election_->leads()) return;
     const Time now = options_.now();
     hyper_nodes_->settle();
     others_->settle();

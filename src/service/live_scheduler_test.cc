@@ -190,6 +190,26 @@ TEST_F(LiveSchedulerTest, SchedulesWhereThereIsNothingOfKueueOrVolcano) {
   scheduler_.reset();
 }
 
+// Whose lease was lost waits for its process to end, and takes no part any more.
+TEST_F(LiveSchedulerTest, LeadsOnceAndNotAgain) {
+  const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+  add_node("n1", 2);
+  start();
+  ASSERT_TRUE(eventually([&] { return was_logged("leads, epoch 1;"); }));
+  ASSERT_TRUE(server_.call("PATCH", leases + "/berth-scheduler", R"({"spec":{"holderIdentity":"other"}})").ok());
+  ASSERT_TRUE(eventually([&] { return was_logged("leads no more: "); }));
+  ASSERT_TRUE(server_.call("DELETE", leases + "/berth-scheduler").ok());
+  // Longer than until it would have asked for it again.
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  EXPECT_EQ(server_.call("GET", leases + "/berth-scheduler").status, 404);
+  const std::unique_ptr<LiveScheduler> first = std::move(scheduler_);
+  start();
+  add_pod("a", 2);
+  EXPECT_TRUE(eventually([&] { return node_of("a") == "n1"; }));
+  EXPECT_EQ(get(leases + "/berth-scheduler")["spec"]["holderIdentity"].text(), "test-2");
+  EXPECT_FALSE(first->progress().leading);
+}
+
 TEST_F(LiveSchedulerTest, SaysWhatItWaitsFor) {
   HasOnlyItsOwn forbidding(*transport_, true);
   start(forbidding);
