@@ -118,7 +118,9 @@ TEST_F(ControllersTest, CutOffAfterEachWriteNothingIsLostOrDoneTwice) {
       pass(seconds(5));
       return is_complete();
     });
-    EXPECT_EQ(get(job)["status"]["succeeded"].integer(), static_cast<std::int64_t>(succeeded.size()));
+    // Of more than it wants, those are not counted that are done when it is complete already.
+    EXPECT_GE(get(job)["status"]["succeeded"].integer(), 3);
+    EXPECT_LE(get(job)["status"]["succeeded"].integer(), static_cast<std::int64_t>(succeeded.size()));
     EXPECT_EQ(get(job)["status"]["failed"].integer(), static_cast<std::int64_t>(failed.size()));
     // What was on its way when it was cut off may arrive after its successor has counted: as many as may run at once.
     EXPECT_LE(succeeded.size(), 3U + 2U);
