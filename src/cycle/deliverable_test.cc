@@ -424,6 +424,36 @@ TEST(Deliverable, AsManyDomainsAreGivenAsByTryingEverything) {
   EXPECT_GT(lacking, kFewSeeds ? 2 : 10);
 }
 
+// A rack where a queue's own work is on one node has two more nodes that are empty: these are for others' cells, if the queue may have a
+// rack that its siblings could have as well.
+TEST(Deliverable, AQueueLeavesEmptyNodesToOthersThoughItsOwnWorkIsBesideThem) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+  std::vector<Node> nodes;
+  for (const char* const rack : {"a", "a", "a", "b", "b", "b"}) {
+    nodes.push_back({.name = "n", .flavor = FlavorId(0), .gpus = 4, .labels = {{"rack", rack}}});
+  }
+  state.apply(NodesAdded{nodes});
+  const auto add = [&](QueueId parent, std::int64_t gpus, std::vector<FloorCells> cells) {
+    Queue queue{.name = std::to_string(state.queues().size()), .parent = parent, .order = Order::kFifo};
+    queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), gpus * kMilliPerGpu}};
+    queue.quota.cells = std::move(cells);
+    state.apply(QueueAdded{queue});
+    return QueueId(state.queues().size() - 1);
+  };
+  const QueueId top = add(QueueId(), 16, {});
+  const QueueId owner = add(top, 12, {{FlavorId(0), "rack", 1}});
+  const QueueId sibling = add(top, 4, {});
+  add(QueueId(), 8, {{FlavorId(0), "node", 2}});
+  IfAllGaveBack then(state, FlavorId(0));
+  then.add({owner, {{NodeId(0), GpuSet::from_bits(7)}}, 3 * kMilliPerGpu});
+  // More than its own floor has: it would give way to the owner.
+  for (const int node : {3, 4}) {
+    then.add({sibling, {{NodeId(static_cast<std::size_t>(node)), GpuSet::from_bits(15)}}, 8 * kMilliPerGpu});
+  }
+  then.give_cells();
+  EXPECT_EQ(then.lacking_gpus(), 0);
+}
+
 TEST(Deliverable, WhoeverOwnsWholeDomainsAndHasNothingRunningGetsThem) {
   int asked = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
